@@ -71,14 +71,14 @@ def facts(files):
 
 
 def main():
-    mine, onnx_s = facts(ours()), facts(theirs())
+    mine, spec = facts(ours()), facts(theirs())
     passed = failed = 0
-    for what in sorted(mine.keys() | onnx_s.keys()):
-        if mine.get(what) == onnx_s.get(what):
+    for what in sorted(mine.keys() | spec.keys()):
+        if mine.get(what) == spec.get(what):
             passed += 1
             continue
         failed += 1
-        print(f"FAIL {what}: runtime/onnx.proto {mine.get(what)}, onnx {onnx.__version__} {onnx_s.get(what)}")
+        print(f"FAIL {what}: runtime/onnx.proto {mine.get(what)}, onnx {onnx.__version__} {spec.get(what)}")
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 
