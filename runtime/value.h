@@ -1,0 +1,35 @@
+/* value.h: anything that an input or output can be: a tensor, a sequence, an optional, a map, a sparse tensor.
+ *
+ * Values are reference-counted and immutable once others can see them; a sequence shares its elements. A value owns its
+ * buffer and, for strings, their bytes. */
+#ifndef MR_VALUE_H
+#define MR_VALUE_H
+
+#include "tensor.h"
+
+typedef struct mr_value mr_value;
+
+struct mr_value {
+    mr_type type;
+    mr_tensor t;      /* MR_TENSOR; MR_SPARSE: the dense shape in dims, data = NULL */
+    mr_value **items; /* MR_SEQUENCE, MR_SEQ_MAP: n elements · MR_OPTIONAL*: n is 0 or 1 · MR_MAP: keys, values (1-D tensors)
+                         · MR_SPARSE: values, indices */
+    int64_t n;
+    int refs;      /* atomic */
+    void *buffer;  /* what t.data points into when owned by this value, else NULL */
+    void *strings; /* bytes of the strings, when owned */
+};
+
+/* All return NULL when memory is exhausted (or sizes overflow). */
+mr_value *mr_value_tensor(mr_dtype dtype, int rank, const int64_t *dims); /* zeroed buffer, 64-byte aligned */
+mr_value *mr_value_copy(const mr_tensor *t);                              /* deep, strings too */
+mr_value *mr_value_borrow(const mr_tensor *t);                            /* refers to t's data, does not own it */
+mr_value *mr_value_list(mr_type type, int64_t n, mr_value *const *items); /* retains each item */
+mr_value *mr_value_retain(mr_value *v);
+void mr_value_release(mr_value *v); /* NULL is allowed */
+/* Set element i of a string tensor value, copying the bytes. */
+bool mr_value_set_string(mr_value *v, int64_t i, const char *data, size_t len);
+/* The tensor inside: of a tensor, or of an optional that holds one; else NULL. */
+const mr_tensor *mr_value_dense(const mr_value *v);
+
+#endif
