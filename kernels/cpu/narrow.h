@@ -296,8 +296,8 @@ static inline mr_f8e8m0 mr_f8e8m0_from_f64(double x, bool saturate, mr_e8m0_roun
 
     if (magnitude > infinity) return (mr_f8e8m0){0xff};
     exponent += up;
-    if (exponent < 0) return (mr_f8e8m0){saturate ? 0 : 0xff};
-    if (exponent > 0xfe) return (mr_f8e8m0){saturate ? 0xfe : 0xff};
+    if (exponent < 0) return (mr_f8e8m0){(uint8_t)(saturate ? 0 : 0xff)};
+    if (exponent > 0xfe) return (mr_f8e8m0){(uint8_t)(saturate ? 0xfe : 0xff)};
     return (mr_f8e8m0){(uint8_t)exponent};
 }
 
