@@ -7,8 +7,8 @@
 /* The levels' fill functions, declared from the list so that a level which isn't there can't be called. */
 #define DECLARE_0(name, level)
 #define DECLARE_1(name, level) void mr_##name##_fill_##level(mr_##name##_fns *f);
-#define FAMILY(name, blas, avx2, avx512)                                                                               \
-    DECLARE_1(name, scalar) DECLARE_##blas(name, blas) DECLARE_##avx2(name, avx2) DECLARE_##avx512(name, avx512)
+#define FAMILY(name, B, A2, A5)                                                                                        \
+    DECLARE_1(name, scalar) DECLARE_##B(name, blas) DECLARE_##A2(name, avx2) DECLARE_##A5(name, avx512)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
 
@@ -25,7 +25,7 @@ unsigned mr_cpu_isa(void)
 #endif
     const char *mask = getenv("MINIRT_ISA"); /* scalar|avx2|avx512[,noblas] */
     if (!mask) return isa;
-    if (strstr(mask, "noblas") || !strncmp(mask, "scalar", 6)) isa &= ~(unsigned)MR_ISA_BLAS;
+    if (strstr(mask, "noblas")) isa &= ~(unsigned)MR_ISA_BLAS;
     if (!strncmp(mask, "scalar", 6)) isa &= ~(unsigned)(MR_ISA_AVX2 | MR_ISA_AVX512);
     if (!strncmp(mask, "avx2", 4)) isa &= ~(unsigned)MR_ISA_AVX512;
     return isa;
@@ -37,21 +37,21 @@ unsigned mr_cpu_isa(void)
 void mr_cpu_fill(mr_cpu_fns *f, unsigned isa)
 {
     memset(f, 0, sizeof *f);
-#define FAMILY(name, blas, avx2, avx512) FILL_1(name, scalar)
+#define FAMILY(name, B, A2, A5) FILL_1(name, scalar)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
     if (isa & MR_ISA_BLAS) {
-#define FAMILY(name, blas, avx2, avx512) FILL_##blas(name, blas)
+#define FAMILY(name, B, A2, A5) FILL_##B(name, blas)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
     }
     if (isa & MR_ISA_AVX2) {
-#define FAMILY(name, blas, avx2, avx512) FILL_##avx2(name, avx2)
+#define FAMILY(name, B, A2, A5) FILL_##A2(name, avx2)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
     }
     if (isa & MR_ISA_AVX512) {
-#define FAMILY(name, blas, avx2, avx512) FILL_##avx512(name, avx512)
+#define FAMILY(name, B, A2, A5) FILL_##A5(name, avx512)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
     }

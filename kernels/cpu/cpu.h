@@ -7,7 +7,7 @@
 #include "kernels/cpu/families.h"
 
 typedef struct mr_cpu_fns {
-#define FAMILY(name, blas, avx2, avx512) mr_##name##_fns name;
+#define FAMILY(name, B, A2, A5) mr_##name##_fns name;
 #include "kernels/cpu/families.inc"
 #undef FAMILY
 } mr_cpu_fns;
