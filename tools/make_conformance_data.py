@@ -46,7 +46,7 @@ def write_message(path, message):
 
 
 def write_values(folder, prefix, values, infos):
-    # There may be fewer values than graph inputs: the ones left have initializers.
+    # Graph inputs beyond the values have initializers.
     for i, (value, info) in enumerate(zip(values, infos)):
         write_message(folder / f"{prefix}_{i}.pb", encode(value, info))
 
