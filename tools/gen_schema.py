@@ -156,7 +156,8 @@ class Tables:
             if len(line) <= WIDTH:
                 self.lines.append(line)
             else:
-                self.lines += [head, *itertools.chain(*(wrap("    ", r.split(", "), ", ", ",", "     ") for r in rows)), "};"]
+                wrapped = (wrap("    ", row.split(", "), ", ", ",", "     ") for row in rows)
+                self.lines += [head, *itertools.chain(*wrapped), "};"]
         return f".{what} = {self.names[key]}, .n_{what} = {len(rows)}"
 
 
@@ -174,6 +175,10 @@ def param_row(param, variables, sets):
         c_bool(param.is_homogeneous),
         param.min_arity,
     )
+
+
+def var_row(constraint, sets):
+    return "{%s, %s}" % (c_string(constraint.type_param_str), sets.name(constraint.allowed_type_strs))
 
 
 def default_fields(default):
@@ -236,12 +241,7 @@ def schema_row(schema, sets, tables, bodies):
         tables.table(schema, "mr_schema_param", "in", [param_row(p, variables, sets) for p in schema.inputs]),
         tables.table(schema, "mr_schema_param", "out", [param_row(p, variables, sets) for p in schema.outputs]),
         tables.table(schema, "mr_schema_attr", "attrs", [attr_row(a) for _, a in sorted(schema.attributes.items())]),
-        tables.table(
-            schema,
-            "mr_schema_var",
-            "vars",
-            ["{%s, %s}" % (c_string(c.type_param_str), sets.name(c.allowed_type_strs)) for c in schema.type_constraints],
-        ),
+        tables.table(schema, "mr_schema_var", "vars", [var_row(c, sets) for c in schema.type_constraints]),
         tables.table(schema, "mr_schema_body", "bodies", body_rows(schema, bodies)),
         ".context_body = true" if schema.has_context_dependent_function else None,
         # "Unknown" is said of operators whose text leaves nothing to chance: it is a missing declaration.

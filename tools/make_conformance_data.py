@@ -78,7 +78,8 @@ def write_light(case, folder):
 def write_case(group, case, out):
     folder = out / group / case.name
     if case.model_dir:
-        shutil.copytree(case.model_dir, folder, ignore=shutil.ignore_patterns("data.json"), copy_function=shutil.copyfile)
+        only_data = shutil.ignore_patterns("data.json")
+        shutil.copytree(case.model_dir, folder, ignore=only_data, copy_function=shutil.copyfile)
     else:
         folder.mkdir()
         (write_light if group == "light" else write_generated)(case, folder)
