@@ -35,15 +35,6 @@ class Wrong(Exception):
     pass
 
 
-def digest(*parts):
-    return hashlib.sha256(b'\0'.join(parts)).hexdigest()
-
-
-def contents(path):
-    with open(path, 'rb') as f:
-        return f.read()
-
-
 def download(name, package):
     requirement = f'{name}=={package["version"]}'
     command = [sys.executable, '-m', 'pip', 'download', '-q', '--no-deps', '--only-binary=:all:', '--platform', PLATFORM,
@@ -64,7 +55,7 @@ def wheel(name, package):
         download(name, package)
     if not os.path.exists(path):
         raise Missing(f'{name}=={package["version"]}: pip downloaded no {package["wheel"]}')
-    got = digest(contents(path))
+    got = hashlib.sha256(testset.contents(path)).hexdigest()
     if got != package['sha256']:
         raise Wrong(f'{path}: sha256 {got}, expected {package["sha256"]}; delete it to download it again')
     return path
@@ -73,11 +64,10 @@ def wheel(name, package):
 def make(name, model, package, out):
     """Make one test folder, unless the one that is there came from the same wheel, table and scripts."""
     path = wheel(model['package'], package)
-    scripts = [contents(os.path.join(HERE, f)) for f in ('inputs.py', 'testset.py', 'quantized.py')]
-    stamp = digest(package['sha256'].encode(), json.dumps(model, sort_keys=True).encode(), *scripts)
+    stamp = testset.stamp(package['sha256'].encode(), json.dumps(model, sort_keys=True).encode(),
+                          testset.contents(os.path.join(HERE, 'inputs.py')))
     folder = os.path.join(out, name)
-    about = os.path.join(folder, 'about.json')
-    if os.path.exists(about) and json.loads(contents(about)).get('stamp') == stamp:
+    if testset.up_to_date(folder, stamp):
         print(f'{name}: up to date')
         return
 

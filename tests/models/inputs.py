@@ -33,15 +33,20 @@ def voice(rng, seconds, rate=16000):
 
 
 def notes(rng, seconds, rate):
-    """A melody of decaying tones with four harmonics, in the noise of a recording (the model takes logarithms)."""
+    """A melody of decaying tones with four harmonics in the noise of a recording, and then silence.
+
+    The model takes logarithms and scales them by their minimum: without the noise most of them would be of rounding
+    errors, without the silence the minimum would.
+    """
     t = np.arange(int(seconds * rate)) / rate
     sound = np.zeros_like(t)
-    for start, key in zip(np.arange(0, seconds, 0.25), rng.integers(48, 84, 64)):
+    for start, key in zip(np.arange(0, 0.6 * seconds, 0.25), rng.integers(48, 84, 64)):
         since = np.maximum(t - start, 0)
         for k in range(1, 5):
             tone = np.sin(2 * np.pi * k * 440 * 2 ** ((key - 69) / 12) * since) / k
             sound += np.where(t >= start, tone * np.exp(-4 * since), 0)
-    return (0.5 * sound / np.abs(sound).max() + 0.003 * rng.standard_normal(t.shape)).astype(F32)
+    recorded = 0.5 * sound / np.abs(sound).max() + 0.01 * rng.standard_normal(t.shape)
+    return (recorded * (t < 0.6 * seconds)).astype(F32)
 
 
 def power_spectrum(sound, size, hop):

@@ -9,6 +9,7 @@ The expected outputs are ONNX Runtime's, with graph optimisation off.  How close
 
 `tolerance` holds rtol and atol for all outputs of the model: the atol is that of the output with the smallest scale.
 """
+import hashlib
 import json
 import os
 import shutil
@@ -22,6 +23,23 @@ import quantized
 
 RULES = {'f32': (1e-3, 1e-4), 'f16': (1e-2, 1e-2), 'int8': (1e-3, 1e-4)}
 ORACLE = f'onnxruntime {ort.__version__}, graph optimisation off'
+
+
+def contents(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def stamp(*parts):
+    """A digest of what a folder is made from: the given parts, and the scripts that write it."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    scripts = [contents(os.path.join(here, f)) for f in ('testset.py', 'quantized.py')]
+    return hashlib.sha256(b'\0'.join([*parts, *scripts])).hexdigest()
+
+
+def up_to_date(folder, wanted):
+    about = os.path.join(folder, 'about.json')
+    return os.path.exists(about) and json.loads(contents(about)).get('stamp') == wanted
 
 
 def session(model):
