@@ -193,7 +193,19 @@ def tiny(g):
     return [{x: g.rng.standard_normal((n, 16), F32)} for n in (1, 4)]
 
 
-MODELS = {'resnet50': resnet50, 'mobilenet_v3_large': mobilenet_v3_large, 'bert_base': bert_base, 'vgg11': vgg11, 'tiny': tiny}
+def halved(model, feeds):
+    """The same model and inputs with float16 for float32."""
+    for tensor in model.graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT:
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16), tensor.name))
+    for info in [*model.graph.input, *model.graph.output]:
+        if info.type.tensor_type.elem_type == TensorProto.FLOAT:
+            info.type.tensor_type.elem_type = TensorProto.FLOAT16
+    return model, [{k: x.astype(np.float16) if x.dtype == F32 else x for k, x in feed.items()} for feed in feeds]
+
+
+MODELS = {'resnet50': resnet50, 'mobilenet_v3_large': mobilenet_v3_large, 'bert_base': bert_base, 'vgg11': vgg11,
+          'tiny': tiny, 'resnet50_f16': resnet50, 'mobilenet_v3_large_f16': mobilenet_v3_large}
 EXTERNAL = {'vgg11'}  # 532 MB of weights, in a file beside the model
 
 
@@ -202,13 +214,16 @@ def make(name, out):
     if testset.up_to_date(os.path.join(out, name), stamp):
         print(f'{name}: up to date')
         return
-    g = Graph(name)
+    g = Graph(name.removesuffix('_f16'))
     feeds = MODELS[name](g)
+    model, rule = g.model(), 'f32'
+    if name.endswith('_f16'):
+        (model, feeds), rule = halved(model, feeds), 'f16'
 
     def save(path):
         external = {'save_as_external_data': True, 'location': 'model.data'} if name in EXTERNAL else {}
-        onnx.save(g.model(), path, **external)
-    made = testset.write(os.path.join(out, name), save, (feed for feed in feeds), 'f32', {
+        onnx.save(model, path, **external)
+    made = testset.write(os.path.join(out, name), save, (feed for feed in feeds), rule, {
         'package': 'tests/models/zoo.py', 'licence': 'Apache-2.0', 'exercises': 'speed', 'stamp': stamp})
     print(f'{name}: {made["data_sets"]} data sets, rtol {made["rtol"]:g}, atol {made["atol"]:.3g}', flush=True)
 
