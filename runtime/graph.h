@@ -151,6 +151,10 @@ mr_status mr_model_invalid(mr_graph_model *m, mr_code code, const char *fmt, ...
 /* schema.c: the schema of an operator in an opset, NULL when there is none. */
 const mr_schema *mr_schema_find(const char *domain, const char *op, int opset);
 const mr_schema *mr_schema_newest(const char *domain, const char *op); /* any version */
+/* Do the types of a node's inputs (kind MR_NONE: absent) fit its schema? */
+mr_status mr_schema_types(const mr_node *n, const mr_type *in, int n_in, mr_error *e);
+/* The type of output o as far as the schema fixes it. */
+bool mr_schema_out_type(const mr_node *n, const mr_type *in, int n_in, int o, mr_type *out);
 /* Checks every node against its schema; what is found stands at the nodes and in m->invalid. */
 void mr_schema_check(mr_graph_model *m);
 

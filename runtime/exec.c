@@ -1,0 +1,443 @@
+/* exec.c: runs a plan: a flat list of steps over slots. */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int64_t mr_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- memory outside the arena ---- */
+
+static mr_status over_limit(mr_session *s, size_t bytes, mr_call *c)
+{
+    size_t limit = s->options.memory_limit;
+    if (!limit || s->live + bytes <= limit) return MR_OK;
+    return mr_call_fail(c, MR_E_MEMORY_LIMIT, "needs %zu bytes more while %zu of %zu are in use", bytes, s->live, limit);
+}
+
+static mr_value *new_tensor(mr_call *c, mr_dtype d, const mr_shape *shape)
+{
+    size_t bytes;
+    if (!mr_shape_bytes(shape, d, &bytes)) {
+        mr_call_fail(c, MR_E_SIZE, "an output is larger than can be addressed");
+        return NULL;
+    }
+    if (over_limit(c->exec->session, bytes, c)) return NULL;
+    mr_value *v = mr_value_tensor(d, shape->rank, shape->d);
+    if (!v) mr_call_fail(c, MR_E_MEMORY, "out of memory for an output of %zu bytes", bytes);
+    return v;
+}
+
+/* ---- frames ---- */
+
+static bool frame_calls(mr_frame *f)
+{
+    mr_plan *p = f->plan;
+    mr_session *s = p->session;
+    for (int k = 0; k < p->n_steps; k++) {
+        const mr_step *st = &p->steps[k];
+        mr_call *c = &f->calls[k];
+        *c = (mr_call){.node = st->node, .params = st->node->params, .n_in = st->n_in, .n_out = st->n_out, .fn = st->fn,
+                       .cpu = s->cpu, .pool = s->model->env->pool, .scratch = f->scratch, .packed = st->packed,
+                       .exec = f->exec};
+        c->in = MR_REGION_NEW(&p->region, mr_arg, st->n_in + st->n_out + 1);
+        if (!c->in) return false;
+        c->out = c->in + st->n_in;
+        if (!c->packed && !(c->packed = MR_REGION_NEW(&p->region, void *, st->n_in + 1))) return false;
+        if (s->device) c->cuda = s->device->plugin->fns, c->stream = s->device->plugin->stream(s->device->context);
+        for (int i = 0; i < st->n_in + st->n_out; i++) {
+            int id = i < st->n_in ? st->in[i] : st->out[i - st->n_in];
+            if (id < 0) continue;
+            const mr_pvalue *v = &p->values[id];
+            c->in[i] = (mr_arg){.type = v->type, .shape = v->shape, .t = &f->slots[id].t, .v = v->known};
+        }
+    }
+    return true;
+}
+
+static void frame_slots(mr_frame *f)
+{
+    for (int i = 0; i < f->plan->n_values; i++) {
+        const mr_pvalue *v = &f->plan->values[i];
+        mr_tensor *t = &f->slots[i].t;
+        if (v->known && v->known->type.kind == MR_TENSOR) {
+            *t = v->known->t;
+        } else if (v->type.kind == MR_TENSOR) {
+            t->dtype = (mr_dtype)v->type.elem;
+            if (mr_shape_known(&v->shape)) mr_tensor_set_shape(t, &v->shape);
+            if (v->place == MR_AT_ARENA) t->data = f->arena[MR_CPU] + f->plan->values[v->root].offset;
+        }
+    }
+}
+
+static mr_frame *frame_new(mr_plan *p, mr_error *e)
+{
+    mr_frame *f = calloc(1, sizeof *f);
+    if (f) {
+        f->plan = p;
+        f->slots = calloc((size_t)p->n_values + 1, sizeof *f->slots);
+        f->calls = calloc((size_t)p->n_steps + 1, sizeof *f->calls);
+        f->exec = calloc(1, sizeof *f->exec);
+        f->arena[MR_CPU] = aligned_alloc(64, p->arena[MR_CPU] + 64);
+        f->scratch = aligned_alloc(64, (p->scratch + 127) / 64 * 64);
+    }
+    if (!f || !f->slots || !f->calls || !f->exec || !f->arena[MR_CPU] || !f->scratch) {
+        mr_frame_free(f);
+        mr_fail(e, MR_E_MEMORY, "out of memory for an arena of %zu bytes", p->arena[MR_CPU]);
+        return NULL;
+    }
+    *f->exec = (mr_exec){.session = p->session, .plan = p, .frame = f, .region = &f->region};
+    frame_slots(f);
+    if (!frame_calls(f)) {
+        mr_frame_free(f);
+        mr_fail(e, MR_E_MEMORY, "out of memory");
+        return NULL;
+    }
+    return f;
+}
+
+static void drop_slot(mr_frame *f, int id)
+{
+    mr_slot *s = &f->slots[id];
+    mr_session *session = f->plan->session;
+    if (s->v && s->v->buffer) {
+        size_t bytes = mr_tensor_bytes(&s->v->t);
+        session->live -= bytes < session->live ? bytes : session->live;
+    }
+    mr_value_release(s->v);
+    s->v = NULL;
+}
+
+static void frame_clear(mr_frame *f)
+{
+    for (int i = 0; i < f->plan->n_values; i++)
+        if (f->slots[i].v) drop_slot(f, i);
+    mr_region_free(&f->region);
+}
+
+void mr_frame_free(mr_frame *f)
+{
+    if (!f) return;
+    if (f->slots) frame_clear(f);
+    free(f->slots), free(f->calls), free(f->exec), free(f->arena[MR_CPU]), free(f->scratch), free(f);
+}
+
+/* ---- dynamic steps: shapes hang on values ---- */
+
+static void refresh_inputs(mr_frame *f, const mr_step *st, mr_call *c)
+{
+    for (int i = 0; i < st->n_in; i++) {
+        int id = st->in[i];
+        if (id < 0) continue;
+        mr_slot *s = &f->slots[id];
+        mr_value *known = f->plan->values[id].known;
+        c->in[i].v = s->v ? s->v : known;
+        if (c->in[i].type.kind == MR_NONE && c->in[i].v) c->in[i].type = c->in[i].v->type;
+        if (c->in[i].type.kind == MR_TENSOR) c->in[i].t = &s->t, c->in[i].shape = mr_tensor_shape(&s->t);
+    }
+    for (int o = 0; o < st->n_out; o++) c->out[o] = (mr_arg){.shape = mr_shape_unknown()};
+}
+
+static mr_status alloc_outputs(mr_frame *f, const mr_step *st, mr_call *c)
+{
+    for (int o = 0; o < st->n_out; o++) {
+        int id = st->out[o];
+        if (id < 0 || c->out[o].type.kind != MR_TENSOR) continue;
+        mr_slot *s = &f->slots[id];
+        if (!mr_shape_known(&c->out[o].shape))
+            return mr_call_fail(c, MR_E_INTERNAL, "output %d has no shape though all inputs are there", o);
+        s->v = new_tensor(c, mr_out_dtype(c, o), &c->out[o].shape);
+        if (!s->v) return c->error->status;
+        c->exec->session->live += mr_tensor_bytes(&s->v->t);
+        s->t = s->v->t;
+        c->out[o].t = &s->t;
+    }
+    return MR_OK;
+}
+
+/* What the row itself made (mr_call_set_value) goes into the slots. */
+static void take_values(mr_frame *f, const mr_step *st, mr_call *c)
+{
+    for (int o = 0; o < st->n_out; o++) {
+        mr_value *v = c->out[o].v;
+        if (!v) continue;
+        c->out[o].v = NULL;
+        if (st->out[o] < 0) {
+            mr_value_release(v);
+            continue;
+        }
+        mr_slot *s = &f->slots[st->out[o]];
+        mr_value_release(s->v);
+        s->v = v;
+        if (v->type.kind == MR_TENSOR) {
+            s->t = v->t;
+            f->plan->session->live += mr_tensor_bytes(&v->t);
+        }
+    }
+}
+
+static mr_status run_view(mr_frame *f, const mr_step *st, mr_call *c)
+{
+    mr_slot *from = &f->slots[st->in[0]], *to = &f->slots[st->out[0]];
+    mr_value *whole = from->v ? from->v : f->plan->values[st->in[0]].known;
+    if (c->in[0].type.kind != MR_TENSOR) {
+        to->v = mr_value_retain(c->in[0].v);
+        return MR_OK;
+    }
+    to->t = from->t;
+    mr_tensor_set_shape(&to->t, &c->out[0].shape);
+    to->v = f->plan->values[st->out[0]].place == MR_AT_OWNED && whole ? mr_value_retain(whole) : NULL;
+    return MR_OK;
+}
+
+/* A conflict that shows only now comes from run-time values: the node failed, the file is not at fault. */
+static mr_status at_run_time(mr_error *e, mr_status st)
+{
+    if (st == MR_EINVALID || st == MR_EUNSUPPORTED) e->status = st = MR_ENODE;
+    return st;
+}
+
+static mr_status run_dynamic(mr_frame *f, const mr_step *st, mr_call *c)
+{
+    const mr_op *op = st->node->op;
+    refresh_inputs(f, st, c);
+    mr_status r = op->infer(c);
+    if (r) return at_run_time(c->error, r);
+    if (op->flags & MR_OP_VIEW) return run_view(f, st, c);
+    const mr_impl *impl = mr_resolve(c, MR_CPU, c->error, NULL, 0);
+    if (!impl) return at_run_time(c->error, c->error->status);
+    if (impl->count && (r = impl->count(c))) return r;
+    if (!(op->flags & MR_OP_CONTROL) && (r = alloc_outputs(f, st, c))) return r;
+    size_t scratch = impl->scratch ? impl->scratch(c) : 0;
+    void *own = NULL;
+    if (scratch && !(own = aligned_alloc(64, (scratch + 63) / 64 * 64)))
+        return mr_call_fail(c, MR_E_MEMORY, "out of memory for %zu bytes of scratch", scratch);
+    c->scratch = own;
+    r = impl->run(c);
+    free(own);
+    take_values(f, st, c);
+    return r;
+}
+
+/* ---- the loop ---- */
+
+static mr_status interrupted(const mr_session *s, mr_error *e)
+{
+    if (s->options.cancel && atomic_load_explicit(s->options.cancel, memory_order_relaxed))
+        return mr_fail(e, MR_E_CANCELLED, "the run was cancelled");
+    if (s->deadline_ns && mr_now_ns() > s->deadline_ns)
+        return mr_fail(e, MR_E_TIMEOUT, "the run took longer than %g s", s->options.timeout_s);
+    return MR_OK;
+}
+
+static void tell(mr_frame *f, const mr_step *st, mr_call *c, int64_t begin)
+{
+    const mr_options *o = &f->plan->session->options;
+    for (int i = 0; i < st->n_out; i++) {
+        if (st->out[i] < 0) continue;
+        mr_slot *s = &f->slots[st->out[i]];
+        bool tensor = s->v ? s->v->type.kind == MR_TENSOR : true;
+        c->out[i].v = s->v;
+        c->out[i].t = tensor ? &s->t : NULL;
+        c->out[i].type = s->v ? s->v->type : mr_type_tensor(s->t.dtype);
+    }
+    mr_event ev = {st->node, st->impl ? st->impl->name : NULL, c, begin, mr_now_ns(), f->exec->depth};
+    o->observe(o->observe_arg, &ev);
+    for (int i = 0; i < st->n_out; i++) c->out[i].v = NULL;
+}
+
+static mr_status run_step(mr_frame *f, int k, mr_error *e)
+{
+    const mr_step *st = &f->plan->steps[k];
+    mr_call *c = &f->calls[k];
+    c->error = e;
+    f->exec->step = st;
+    switch (st->kind) {
+    case MR_STEP_RUN: return st->impl->run(c);
+    case MR_STEP_VIEW: return run_view(f, st, c);
+    case MR_STEP_DYNAMIC: return run_dynamic(f, st, c);
+    case MR_STEP_COPY: break;
+    }
+    return mr_fail(e, MR_E_INTERNAL, "a step of no known kind");
+}
+
+static mr_status run_steps(mr_frame *f, mr_error *e)
+{
+    const mr_session *s = f->plan->session;
+    bool watched = s->options.cancel || s->deadline_ns;
+    for (int k = 0; k < f->plan->n_steps; k++) {
+        if (watched && interrupted(s, e)) return e->status;
+        int64_t begin = s->options.observe ? mr_now_ns() : 0;
+        if (run_step(f, k, e)) {
+            mr_error_at_node(e, f->plan->steps[k].node);
+            return e->status;
+        }
+        if (s->options.observe) tell(f, &f->plan->steps[k], &f->calls[k], begin);
+        const mr_step *st = &f->plan->steps[k];
+        for (int i = 0; i < st->n_drop; i++) drop_slot(f, st->drop[i]);
+    }
+    return MR_OK;
+}
+
+static void tell_folded(mr_frame *f)
+{
+    const mr_plan *p = f->plan;
+    const mr_options *o = &p->session->options;
+    for (int k = 0; o->observe && k < p->n_folded; k++) {
+        const mr_node *n = p->folded[k];
+        mr_arg out[64] = {0};
+        int n_out = n->n_out < 64 ? n->n_out : 64;
+        for (int i = 0; i < n_out; i++) {
+            mr_value *v = n->out[i] >= 0 ? p->values[n->out[i]].known : NULL;
+            if (v) out[i] = (mr_arg){.type = v->type, .shape = mr_tensor_shape(&v->t), .t = &v->t, .v = v};
+        }
+        mr_call c = {.node = n, .params = n->params, .out = out, .n_out = n_out, .exec = f->exec};
+        mr_event ev = {n, NULL, &c, 0, 0, f->exec->depth};
+        o->observe(o->observe_arg, &ev);
+    }
+}
+
+/* ---- in and out ---- */
+
+static void bind_slot(mr_slot *s, const mr_tensor *t, mr_value *owner)
+{
+    if (t) s->t = *t;
+    s->v = owner ? mr_value_retain(owner) : NULL;
+}
+
+static void bind_inputs(mr_frame *f, mr_value *const *in, const mr_frame *parent)
+{
+    const mr_graph *g = f->plan->graph;
+    for (int i = 0; i < g->n_inputs; i++)
+        if (in[i] && !f->plan->values[g->inputs[i]].known)
+            bind_slot(&f->slots[g->inputs[i]], in[i]->type.kind == MR_TENSOR ? &in[i]->t : NULL, in[i]);
+    for (int i = 0; i < g->n_captures; i++) {
+        int id = g->captures[i], outer = g->values[id].outer;
+        if (f->plan->values[id].known || f->plan->values[id].type.kind == MR_NONE) continue;
+        const mr_slot *s = &parent->slots[outer];
+        bind_slot(&f->slots[id], &s->t, s->v);
+    }
+}
+
+static mr_status make_outputs(mr_frame *f, mr_error *e)
+{
+    mr_plan *p = f->plan;
+    for (int i = 0; i < p->n_values; i++) {
+        mr_pvalue *v = &p->values[i];
+        if (v->place != MR_AT_OUTPUT || v->root != i) continue;
+        f->slots[i].v = mr_value_tensor((mr_dtype)v->type.elem, v->shape.rank, v->shape.d);
+        if (!f->slots[i].v) return mr_fail(e, MR_E_MEMORY, "out of memory for an output of %zu bytes", v->bytes);
+        f->slots[i].t = f->slots[i].v->t;
+    }
+    for (int i = 0; i < p->n_values; i++)
+        if (p->values[i].place == MR_AT_OUTPUT && p->values[i].root != i)
+            f->slots[i].t.data = f->slots[p->values[i].root].t.data;
+    return MR_OK;
+}
+
+/* The value with id as one that outlives the frame. */
+static mr_value *take(mr_frame *f, int id)
+{
+    mr_plan *p = f->plan;
+    mr_pvalue *v = &p->values[id];
+    mr_slot *s = &f->slots[id], *root = &f->slots[v->root];
+    if (v->known) return v->known->buffer || v->type.kind != MR_TENSOR ? mr_value_retain(v->known) : mr_value_copy(&v->known->t);
+    if (s->v && s->v->type.kind != MR_TENSOR) return mr_value_retain(s->v);
+    bool whole = root->v && root->v->buffer && s->t.dtype != MR_STRING && root->v->t.data == s->t.data &&
+                 mr_tensor_count(&root->v->t) == mr_tensor_count(&s->t) && root->v->refs == 1;
+    if (v->place == MR_AT_INPUT || !whole) return mr_value_copy(&s->t);
+    root->v->t = s->t; /* the same bytes under the output's own shape and type */
+    root->v->type = mr_type_tensor(s->t.dtype);
+    return mr_value_retain(root->v);
+}
+
+static mr_status take_outputs(mr_frame *f, mr_value **out, mr_error *e)
+{
+    for (int o = 0; o < f->plan->n_outputs; o++) {
+        out[o] = take(f, f->plan->outputs[o]);
+        if (out[o]) continue;
+        while (o > 0) mr_value_release(out[--o]);
+        return mr_fail(e, MR_E_MEMORY, "out of memory for output %d", o);
+    }
+    return MR_OK;
+}
+
+mr_status mr_plan_run(mr_plan *p, mr_value *const *in, const mr_frame *parent, mr_value **out, int depth, mr_error *e)
+{
+    if (!p->frame && !(p->frame = frame_new(p, e))) return e->status;
+    mr_frame *f = p->frame;
+    f->exec->depth = depth;
+    bind_inputs(f, in, parent);
+    mr_status st = make_outputs(f, e);
+    if (!st) tell_folded(f);
+    if (!st) st = run_steps(f, e);
+    if (!st) st = take_outputs(f, out, e);
+    frame_clear(f);
+    return st;
+}
+
+/* ---- subgraphs ---- */
+
+static mr_status refused(mr_call *c, const mr_plan *p)
+{
+    for (int i = 0; i < p->refusals.n; i++) {
+        const mr_refusal *r = &p->refusals.at[i];
+        if (r->kind == MR_REFUSE_DEPENDS) continue;
+        mr_fail_as(c->error, MR_ENODE, r->error.code, "%s", r->error.text);
+        c->error->where = r->error.where ? strdup(r->error.where) : NULL;
+        if (r->error.hint) mr_error_hint(c->error, "%s", r->error.hint);
+        return c->error->status;
+    }
+    return MR_OK;
+}
+
+mr_status mr_call_subgraph(mr_call *c, int k, int n_in, mr_value *const *in, int n_out, mr_value **out)
+{
+    mr_session *s = c->exec->session;
+    const mr_graph *sub = c->node->subgraphs[k];
+    int n_keys = n_in + sub->n_captures;
+    mr_key *keys = calloc((size_t)n_keys + 1, sizeof *keys);
+    if (!keys) return mr_call_fail(c, MR_E_MEMORY, "out of memory");
+    if (n_in != sub->n_inputs || n_out != sub->n_outputs) {
+        free(keys);
+        return mr_call_fail(c, MR_E_ARITY, "subgraph '%s' has %d inputs and %d outputs, needs %d and %d", sub->name,
+                            sub->n_inputs, sub->n_outputs, n_in, n_out);
+    }
+    for (int i = 0; i < n_in; i++)
+        keys[i] = (mr_key){in[i]->type, in[i]->type.kind == MR_TENSOR ? mr_tensor_shape(&in[i]->t) : mr_shape_unknown(), NULL};
+    mr_capture_keys(c, sub, keys + n_in);
+    mr_plan *p = mr_plan_get(s, sub, keys, n_keys, c->error);
+    free(keys);
+    if (!p) return c->error->status;
+    if (refused(c, p)) return c->error->status;
+    return mr_plan_run(p, in, c->exec->frame, out, c->exec->depth + 1, c->error);
+}
+
+/* ---- folding ---- */
+
+mr_status mr_fold(mr_call *c, const mr_impl *impl, mr_value **outs)
+{
+    mr_status st = MR_OK;
+    void *scratch = NULL;
+    size_t bytes = impl->scratch ? impl->scratch(c) : 0;
+    void **packed = mr_call_alloc(c, sizeof *packed * ((size_t)c->n_in + 1));
+    if (!packed || (bytes && !(scratch = aligned_alloc(64, (bytes + 63) / 64 * 64)))) st = MR_EMEMORY;
+    for (int o = 0; !st && o < c->n_out; o++) {
+        if (c->node->out[o] < 0) continue;
+        outs[o] = new_tensor(c, mr_out_dtype(c, o), &c->out[o].shape);
+        if (!outs[o]) st = MR_EMEMORY;
+        else c->out[o].t = &outs[o]->t;
+    }
+    c->packed = packed;
+    c->scratch = scratch;
+    if (!st) st = impl->run(c);
+    for (int o = 0; o < c->n_out; o++) c->out[o].t = NULL;
+    free(scratch);
+    return st;
+}
