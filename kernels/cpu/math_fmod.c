@@ -1,0 +1,28 @@
+/* The exact remainder of a division. */
+#include "kernels/cpu/math.h"
+
+/* x = significand 2^(exponent - 1074) for x >= 0. */
+static uint64_t significand(double x, int *exponent)
+{
+    uint64_t bits = mr_bits(x), fraction = bits & (((uint64_t)1 << 52) - 1);
+    int biased = (int)(bits >> 52);
+    *exponent = biased ? biased - 1 : 0;
+    return biased ? fraction | (uint64_t)1 << 52 : fraction;
+}
+
+double mr_fmod(double x, double y)
+{
+    double a = mr_abs(x), b = mr_abs(y);
+    if (!(a < MR_INF) || b != b || b == 0) return MR_NAN;
+    if (a < b) return x;
+
+    int ea, eb;
+    uint64_t r = significand(a, &ea), m = significand(b, &eb);
+    r %= m;
+    for (int step; ea > eb; ea -= step) { /* 53 bits, and 11 more at a time */
+        step = ea - eb < 11 ? ea - eb : 11;
+        r = (r << step) % m;
+    }
+    for (; eb > 0 && !(r >> 52); eb--) r <<= 1;
+    return mr_signed(mr_double(((uint64_t)eb << 52) + r), x);
+}
