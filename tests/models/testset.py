@@ -34,7 +34,7 @@ def stamp(*parts):
     """A digest of what a folder is made from: the given parts, and the scripts that write it."""
     here = os.path.dirname(os.path.abspath(__file__))
     scripts = [contents(os.path.join(here, f)) for f in ('testset.py', 'quantized.py')]
-    return hashlib.sha256(b'\0'.join([*parts, *scripts])).hexdigest()
+    return hashlib.sha256(b'\0'.join([*parts, *scripts, ORACLE.encode()])).hexdigest()
 
 
 def up_to_date(folder, wanted):
@@ -91,10 +91,23 @@ def scales_of(sets):
     return scales
 
 
+def tolerance(rule, exact, sets):
+    """rtol and atol under a rule, with the scales of the outputs and how far they move that atol comes from."""
+    rtol, part = RULES[rule]
+    moved = quantized.sensitivity(exact, sets, run) if exact else {}
+    scales = scales_of(sets)
+    atol = min((max(part * scale, 2 * moved.get(name, 0.0)) for name, scale in scales.items()), default=0.0)
+    return rtol, atol, scales, moved
+
+
+def write_tolerance(folder, rtol, atol):
+    with open(os.path.join(folder, 'tolerance'), 'w') as f:
+        f.write(f'{rtol:g} {atol:.3g}\n')
+
+
 def write_facts(folder, facts):
     """The facts last of all: a folder with about.json is whole."""
-    with open(os.path.join(folder, 'tolerance'), 'w') as f:
-        f.write(f'{facts["rtol"]:g} {facts["atol"]:.3g}\n')
+    write_tolerance(folder, facts['rtol'], facts['atol'])
     with open(os.path.join(folder, 'about.json'), 'w') as f:
         json.dump(facts, f, indent=1)
         f.write('\n')
@@ -115,10 +128,7 @@ def write(folder, put_model, makers, rule, facts):
     sets = run_sets(session(exact or path), makers)
     for n, (feeds, outputs) in enumerate(sets):
         write_set(os.path.join(folder, f'test_data_set_{n}'), model, feeds, outputs)
-    rtol, part = RULES[rule]
-    moved = quantized.sensitivity(exact, sets, run) if exact else {}
-    scales = scales_of(sets)
-    atol = min((max(part * scale, 2 * moved.get(name, 0.0)) for name, scale in scales.items()), default=0.0)
+    rtol, atol, scales, moved = tolerance(rule, exact, sets)
     facts = {**facts, 'rule': rule, 'rtol': rtol, 'atol': atol, 'oracle': ORACLE, 'data_sets': len(sets), 'scales': scales,
              **({'moved_by_jitter': moved} if moved else {})}
     if exact:
