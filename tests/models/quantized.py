@@ -81,7 +81,7 @@ def jittered(model, seed):
         nodes.append(node)
         for x in set(node.output) & set(noisy):
             y = noisy[x]
-            nodes += [helper.make_node('RandomUniformLike', [x], [y + '_r'], low=-1.0, high=1.0, seed=stream + len(nodes)),
+            nodes += [helper.make_node('RandomUniformLike', [x], [y + '_r'], low=-1., high=1., seed=stream + len(nodes)),
                       helper.make_node('Abs', [x], [y + '_abs']),
                       helper.make_node('ReduceMax', [y + '_abs'], [y + '_max'], keepdims=0),
                       helper.make_node('Mul', [y + '_max', 'jitter'], [y + '_step']),

@@ -129,8 +129,8 @@ def write(folder, put_model, makers, rule, facts):
     for n, (feeds, outputs) in enumerate(sets):
         write_set(os.path.join(folder, f'test_data_set_{n}'), model, feeds, outputs)
     rtol, atol, scales, moved = tolerance(rule, exact, sets)
-    facts = {**facts, 'rule': rule, 'rtol': rtol, 'atol': atol, 'oracle': ORACLE, 'data_sets': len(sets), 'scales': scales,
-             **({'moved_by_jitter': moved} if moved else {})}
+    facts = {**facts, 'rule': rule, 'rtol': rtol, 'atol': atol, 'oracle': ORACLE, 'data_sets': len(sets),
+             'scales': scales, **({'moved_by_jitter': moved} if moved else {})}
     if exact:
         write_cut(folder + '_cut', model, exact, sets[0][0], facts)
     write_facts(folder, facts)

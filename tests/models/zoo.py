@@ -60,7 +60,8 @@ class Graph:
         inputs = [x, self.normal(k, c // group, size, size, std=(2 / fan_in) ** 0.5)]
         if bias:
             inputs.append(self.normal(k, std=0.05))
-        return self.op('Conv', *inputs, kernel_shape=[size] * 2, pads=[size // 2] * 4, strides=[stride] * 2, group=group)
+        return self.op('Conv', *inputs, kernel_shape=[size] * 2, pads=[size // 2] * 4, strides=[stride] * 2,
+                       group=group)
 
     def norm(self, x, c, gain=1.0):
         scale, variance = self.normal(c, std=0.1 * gain, mean=gain), np.exp(0.1 * self.rng.standard_normal(c, F32))
