@@ -1,8 +1,8 @@
 /* The exact remainder of a division. */
 #include "kernels/cpu/math.h"
 
-/* x = significand 2^(exponent - 1074) for x >= 0. */
-static uint64_t significand(double x, int *exponent)
+/* x = m 2^(exponent - 1074) for x >= 0; returns m. */
+static uint64_t unpack(double x, int *exponent)
 {
     uint64_t bits = mr_bits(x), fraction = bits & (((uint64_t)1 << 52) - 1);
     int biased = (int)(bits >> 52);
@@ -17,7 +17,7 @@ double mr_fmod(double x, double y)
     if (a < b) return x;
 
     int ea, eb;
-    uint64_t r = significand(a, &ea), m = significand(b, &eb);
+    uint64_t r = unpack(a, &ea), m = unpack(b, &eb);
     r %= m;
     for (int step; ea > eb; ea -= step) { /* 53 bits, and 11 more at a time */
         step = ea - eb < 11 ? ea - eb : 11;
