@@ -207,7 +207,7 @@ static mr_status run_dynamic(mr_frame *f, const mr_step *st, mr_call *c)
 {
     const mr_op *op = st->node->op;
     refresh_inputs(f, st, c);
-    mr_status r = op->infer(c);
+    mr_status r = op->flags & MR_OP_CONTROL ? MR_OK : op->infer(c);
     if (r) return at_run_time(c->error, r);
     if (op->flags & MR_OP_VIEW) return run_view(f, st, c);
     const mr_impl *impl = mr_resolve(c, MR_CPU, c->error, NULL, 0);

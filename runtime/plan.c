@@ -452,14 +452,31 @@ void mr_plan_free(mr_plan *p)
 
 /* ---- the cache ---- */
 
-static bool key_fits(const mr_key *plan, const mr_key *k)
+static bool dim_fits(mr_dim plan, mr_dim d, bool loose) { return plan == d || (loose && plan < 0); }
+
+static bool key_fits(const mr_key *plan, const mr_key *k, bool loose)
 {
     if (!mr_type_equal(plan->type, k->type) || plan->known != k->known) return false;
-    if (plan->known || plan->shape.rank < 0) return true;
-    if (plan->shape.rank != k->shape.rank) return false;
+    if (plan->known) return true;
+    if (plan->shape.rank != k->shape.rank) return loose && plan->shape.rank < 0;
     for (int d = 0; d < k->shape.rank; d++)
-        if (plan->shape.d[d] >= 0 && plan->shape.d[d] != k->shape.d[d]) return false;
+        if (!dim_fits(plan->shape.d[d], k->shape.d[d], loose)) return false;
     return true;
+}
+
+/* Moves the plan that fits to the front: most recent first. */
+static mr_plan *find_plan(mr_plan **list, const mr_key *keys, int n_keys, bool loose)
+{
+    for (mr_plan **at = list; *at; at = &(*at)->next) {
+        mr_plan *p = *at;
+        bool fits = true;
+        for (int i = 0; i < n_keys && fits; i++) fits = key_fits(&p->keys[i], &keys[i], loose);
+        if (!fits) continue;
+        *at = p->next;
+        p->next = *list;
+        return *list = p;
+    }
+    return NULL;
 }
 
 /* A subgraph that has met many signatures (a Loop whose carried tensor grows) gets a plan with the dims left open. */
@@ -474,22 +491,18 @@ static void open_dims(mr_key *keys, int n, const mr_plan *seen)
 
 mr_plan *mr_plan_get(mr_session *s, const mr_graph *g, const mr_key *keys, int n_keys, mr_error *e)
 {
-    int count = 0;
     mr_plan **list = &s->plans[g->id];
-    for (mr_plan **at = list; *at; at = &(*at)->next, count++) {
-        mr_plan *p = *at;
-        bool fits = true;
-        for (int i = 0; i < n_keys && fits; i++) fits = key_fits(&p->keys[i], &keys[i]);
-        if (!fits) continue;
-        *at = p->next; /* most recent first */
-        p->next = *list;
-        return *list = p;
-    }
+    int count = 0;
+    for (const mr_plan *p = *list; p; p = p->next) count++;
+    bool many = g->parent && count >= PLANS_PER_GRAPH;
+    mr_plan *p = find_plan(list, keys, n_keys, false);
+    if (!p && many) p = find_plan(list, keys, n_keys, true);
+    if (p) return p;
     mr_key *own = malloc(sizeof *own * ((size_t)n_keys + 1));
     if (!own) return no_memory(e), NULL;
     memcpy(own, keys, sizeof *own * (size_t)n_keys);
-    if (g->parent && count >= PLANS_PER_GRAPH) open_dims(own, n_keys, *list);
-    mr_plan *p = mr_plan_build(s, g, own, n_keys, false, e);
+    if (many) open_dims(own, n_keys, *list);
+    p = mr_plan_build(s, g, own, n_keys, false, e);
     free(own);
     if (!p) return NULL;
     p->next = *list;

@@ -2,7 +2,6 @@
  *
  * pthreadpool serializes concurrent calls; a run that finds the pool busy would wait, so it goes on alone instead. The
  * ranges depend on n and grain only, never on the number of threads, so no result can. */
-#define _GNU_SOURCE
 #include "threads.h"
 
 #include <pthreadpool.h>

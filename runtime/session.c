@@ -1,0 +1,273 @@
+/* session.c: environments, loaded models, and runs of a model under one set of options. */
+#include "engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cpu/cpu.h"
+
+/* ---- environment ---- */
+
+mr_env *mr_env_new(int threads)
+{
+    mr_env *env = calloc(1, sizeof *env);
+    if (!env) return NULL;
+    env->refs = 1;
+    env->log_level = MR_LOG_WARNING;
+    pthread_mutex_init(&env->lock, NULL);
+    env->pool = mr_pool_create(threads);
+    env->threads = mr_pool_threads(env->pool);
+    for (int m = 0; m < 2; m++) {
+        env->cpu[m] = calloc(1, sizeof *env->cpu[m]);
+        if (env->cpu[m]) mr_cpu_fill(env->cpu[m], m == MR_MODE_REFERENCE ? MR_ISA_SCALAR : mr_cpu_isa());
+    }
+    if (!env->pool || !env->cpu[0] || !env->cpu[1]) {
+        mr_env_free(env);
+        return NULL;
+    }
+    return env;
+}
+
+void mr_env_free(mr_env *env)
+{
+    if (!env || __atomic_sub_fetch(&env->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    while (env->devices) {
+        mr_device *d = env->devices;
+        env->devices = d->next;
+        mr_device_close(d);
+    }
+    mr_pool_destroy(env->pool);
+    free(env->cpu[0]), free(env->cpu[1]);
+    pthread_mutex_destroy(&env->lock);
+    free(env);
+}
+
+void mr_log(mr_env *env, mr_log_level level, const char *fmt, ...)
+{
+    if (!env->log || level > env->log_level) return;
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    env->log(env->log_arg, level, text);
+}
+
+/* ---- model ---- */
+
+static mr_status adopt(mr_env *env, mr_graph_model *g, mr_model **out, mr_error *e)
+{
+    mr_model *m = calloc(1, sizeof *m);
+    if (!m) {
+        mr_graph_free(g);
+        return mr_fail(e, MR_E_MEMORY, "out of memory");
+    }
+    *m = (mr_model){.env = env, .g = g, .refs = 1};
+    __atomic_add_fetch(&env->refs, 1, __ATOMIC_RELAXED);
+    pthread_mutex_init(&m->lock, NULL);
+    *out = m;
+    return MR_OK;
+}
+
+mr_status mr_model_open(mr_env *env, const char *path, mr_model **out, mr_error *e)
+{
+    mr_graph_model *g = NULL;
+    mr_status st = mr_graph_load(path, &g, e);
+    return st ? st : adopt(env, g, out, e);
+}
+
+mr_status mr_model_open_memory(mr_env *env, const void *bytes, size_t n, mr_model **out, mr_error *e)
+{
+    mr_graph_model *g = NULL;
+    mr_status st = mr_graph_load_memory(bytes, n, NULL, &g, e);
+    return st ? st : adopt(env, g, out, e);
+}
+
+mr_model *mr_model_ref(mr_model *m)
+{
+    __atomic_add_fetch(&m->refs, 1, __ATOMIC_RELAXED);
+    return m;
+}
+
+void mr_model_close(mr_model *m)
+{
+    if (!m || __atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    while (m->packed) {
+        mr_packed *p = m->packed;
+        m->packed = p->next;
+        mr_value_release((mr_value *)p->weight);
+        free(p->data), free(p);
+    }
+    mr_graph_free(m->g);
+    mr_env_free(m->env);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+/* ---- session ---- */
+
+/* "cuda", "cuda:1", "cuda-host", "cuda,cpu", "cpu" */
+static mr_status open_device(mr_session *s, mr_error *e)
+{
+    const char *spec = s->options.device;
+    if (!spec || !strcmp(spec, "cpu")) return MR_OK;
+    char name[64], why[512] = "";
+    snprintf(name, sizeof name, "%s", spec);
+    char *comma = strchr(name, ','), *colon;
+    if (comma && strcmp(comma, ",cpu")) return mr_fail(e, MR_E_USAGE, "device '%s': only ',cpu' may follow", spec);
+    if (comma) *comma = 0, s->device_falls_back = true;
+    int index = (colon = strchr(name, ':')) ? atoi(colon + 1) : 0;
+    if (colon) *colon = 0;
+    s->device = mr_device_open(s->model->env, name, index, why, sizeof why);
+    return s->device ? MR_OK : mr_fail(e, MR_E_DEVICE, "device %s: %s", spec, why);
+}
+
+mr_status mr_session_new(mr_model *m, const mr_options *o, const int *outputs, int n_outputs, mr_session **out,
+                         mr_error *e)
+{
+    mr_session *s = calloc(1, sizeof *s);
+    if (!s) return mr_fail(e, MR_E_MEMORY, "out of memory");
+    s->model = mr_model_ref(m);
+    s->options = *o;
+    s->cpu = m->env->cpu[o->mode];
+    s->plans = calloc((size_t)m->g->n_graphs + 1, sizeof(mr_plan *));
+    if (outputs && (s->outputs = malloc(sizeof *outputs * ((size_t)n_outputs + 1))))
+        memcpy(s->outputs, outputs, sizeof *outputs * (size_t)n_outputs);
+    s->n_outputs = outputs ? n_outputs : m->g->main->n_outputs;
+    if (!s->plans || (outputs && !s->outputs)) mr_fail(e, MR_E_MEMORY, "out of memory");
+    if (e->status || open_device(s, e)) {
+        mr_session_free(s);
+        return e->status;
+    }
+    *out = s;
+    return MR_OK;
+}
+
+void mr_session_free(mr_session *s)
+{
+    if (!s) return;
+    for (int g = 0; s->plans && g < s->model->g->n_graphs; g++)
+        while (s->plans[g]) {
+            mr_plan *p = s->plans[g];
+            s->plans[g] = p->next;
+            mr_plan_free(p);
+        }
+    free(s->plans), free(s->outputs);
+    mr_model_close(s->model);
+    free(s);
+}
+
+/* ---- preparing ---- */
+
+static mr_key *input_keys(const mr_graph *g, mr_value *const *in)
+{
+    mr_key *keys = calloc((size_t)g->n_inputs + 1, sizeof *keys);
+    for (int i = 0; keys && i < g->n_inputs; i++) {
+        mr_value *v = in[i] ? in[i] : g->values[g->inputs[i]].init;
+        if (!v) continue;
+        keys[i] = (mr_key){v->type, v->type.kind == MR_TENSOR ? mr_tensor_shape(&v->t) : mr_shape_unknown(),
+                           in[i] ? NULL : v};
+    }
+    return keys;
+}
+
+static void refuse_with(mr_error *e, const mr_refusal *r)
+{
+    mr_fail_as(e, r->error.status, r->error.code, "%s", r->error.text);
+    e->node = r->error.node;
+    e->where = r->error.where ? strdup(r->error.where) : NULL;
+    if (r->error.hint) mr_error_hint(e, "%s", r->error.hint);
+    if (r->shown) {
+        char *text = NULL;
+        if (asprintf(&text, "%s (%s)", e->text, r->shown) >= 0) free(e->text), e->text = text;
+    }
+}
+
+/* Invalid before unsupported, as the exit status has it. */
+static const mr_refusal *worst(const mr_refusals *r)
+{
+    const mr_refusal *w = NULL;
+    for (int i = 0; i < r->n; i++)
+        if (r->at[i].kind != MR_REFUSE_DEPENDS && (!w || r->at[i].kind < w->kind)) w = &r->at[i];
+    return w;
+}
+
+static bool is_shape_conflict(mr_code c) { return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE; }
+
+/* A conflict of shapes that the declared shapes already show is the file's fault, else the given inputs'. */
+static bool follows_from_file(mr_session *s, const mr_refusal *r)
+{
+    mr_error e = {.node = -1};
+    mr_plan *p = mr_session_check(s, NULL, &e);
+    bool found = false;
+    for (int i = 0; p && i < p->refusals.n; i++)
+        found |= p->refusals.at[i].node == r->node && p->refusals.at[i].error.code == r->error.code;
+    mr_plan_free(p);
+    mr_error_clear(&e);
+    return found;
+}
+
+mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, mr_error *e)
+{
+    const mr_graph_model *g = s->model->g;
+    if (g->n_invalid) {
+        const mr_error *v = &g->invalid[0];
+        mr_fail_as(e, v->status, v->code, "%s", v->text);
+        if (v->where) e->where = strdup(v->where);
+        if (v->hint) mr_error_hint(e, "%s", v->hint);
+        return e->status;
+    }
+    mr_status st = mr_inputs_check(g->main, in, e);
+    if (st) return st;
+    mr_key *keys = input_keys(g->main, in);
+    if (!keys) return mr_fail(e, MR_E_MEMORY, "out of memory");
+    mr_plan *p = mr_plan_get(s, g->main, keys, g->main->n_inputs, e);
+    free(keys);
+    if (!p) return e->status;
+    *out = p;
+    const mr_refusal *r = worst(&p->refusals);
+    if (!r) return MR_OK;
+    refuse_with(e, r);
+    if (is_shape_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
+    return e->status;
+}
+
+mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error *e)
+{
+    const mr_graph *g = s->model->g->main;
+    mr_key *keys = calloc((size_t)g->n_inputs + 1, sizeof *keys);
+    if (!keys) return mr_fail(e, MR_E_MEMORY, "out of memory"), NULL;
+    for (int i = 0; i < g->n_inputs; i++) {
+        const mr_vinfo *v = &g->values[g->inputs[i]];
+        const mr_typed_shape *t = inputs ? &inputs[i] : &v->decl;
+        keys[i] = (mr_key){t->type, t->shape, v->init};
+    }
+    s->checking = true;
+    mr_plan *p = mr_plan_build(s, g, keys, g->n_inputs, true, e);
+    s->checking = false;
+    free(keys);
+    return p;
+}
+
+/* ---- running ---- */
+
+static mr_status over_limit(const mr_session *s, const mr_plan *p, mr_error *e)
+{
+    size_t limit = s->options.memory_limit, peak = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
+    if (!limit || peak <= limit) return MR_OK;
+    mr_fail(e, MR_E_MEMORY_LIMIT, "needs %zu bytes (%zu for tensors, %zu outputs, %zu scratch, %zu packed weights), the limit is %zu",
+            peak, p->arena[MR_CPU], p->output_bytes, p->scratch, p->packed_bytes, limit);
+    mr_error_hint(e, "`minirt info --plan` shows the tensors that make the peak");
+    return e->status;
+}
+
+mr_status mr_session_run(mr_session *s, mr_value *const *in, mr_value **out, mr_error *e)
+{
+    mr_plan *p = NULL;
+    mr_status st = mr_session_prepare(s, in, &p, e);
+    if (st || (st = over_limit(s, p, e))) return st;
+    s->deadline_ns = s->options.timeout_s > 0 ? mr_now_ns() + (int64_t)(s->options.timeout_s * 1e9) : 0;
+    s->live = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
+    return mr_plan_run(p, in, NULL, out, 0, e);
+}
