@@ -1,0 +1,41 @@
+/* index.h: index tensors, whose values were checked: each in [-dim, dim - 1] of the axis that it points into. */
+#ifndef MR_KERNELS_CPU_INDEX_H
+#define MR_KERNELS_CPU_INDEX_H
+
+#include "kernels/cpu/box.h"
+
+typedef struct mr_index {
+    const void *data;
+    bool wide; /* int64, else int32 */
+} mr_index;
+
+static inline int64_t mr_index_at(mr_index x, int64_t i, int64_t dim)
+{
+    int64_t k = x.wide ? ((const int64_t *)x.data)[i] : ((const int32_t *)x.data)[i];
+    return k < 0 ? k + dim : k;
+}
+
+/* An index tensor of the rank of the data, each element of which says where it is along one axis. */
+typedef struct mr_lines {
+    mr_index index;
+    mr_box rest;    /* every dimension but the axis, row-major: xs are strides of the data, ys of the index tensor */
+    int64_t n, dim; /* extents of the axis: in the index tensor, in the data */
+    int64_t xs, ys; /* strides of the axis, likewise */
+} mr_lines;
+
+/* n index tuples of k elements each, of which a batch of `each` tuples points into one part of the data. */
+typedef struct mr_tuples {
+    const int64_t *data;
+    int64_t n, k, each, batch; /* batch: elements of the data that one batch has */
+    const int64_t *dims, *strides; /* of the axes that the tuples point into */
+} mr_tuples;
+
+static inline int64_t mr_tuple_offset(const mr_tuples *t, int64_t i)
+{
+    const int64_t *index = t->data + i * t->k;
+    int64_t offset = i / t->each * t->batch;
+    for (int64_t j = 0; j < t->k; j++) offset += (index[j] < 0 ? index[j] + t->dims[j] : index[j]) * t->strides[j];
+    return offset;
+}
+
+#endif
