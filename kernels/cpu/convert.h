@@ -7,14 +7,14 @@
 #define MR_KERNELS_CPU_CONVERT_H
 
 #include <stdint.h>
-#include <string.h>
+
+#include "kernels/cpu/narrow.h"
 
 /* The integer part of x modulo 2^64: narrow it with a C cast to an integer type of any size, or with the next two. */
 static inline uint64_t mr_int_from_f64(double x)
 {
     if (x > -0x1p63 && x < 0x1p63) return (uint64_t)(int64_t)x;
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
+    uint64_t bits = mr_bits_f64(x);
     int shift = (int)(bits >> 52 & 0x7ff) - 1075;
     if (shift >= 64) return 0; /* a multiple of 2^64, infinity or NaN */
     uint64_t size = ((bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52) << shift;

@@ -1,0 +1,3 @@
+#undef C
+#undef GET
+#undef PUT
