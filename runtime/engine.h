@@ -119,7 +119,7 @@ typedef struct mr_pvalue {
     int root;    /* the value whose memory this one is; itself when it has its own */
     size_t offset, bytes;
     int first, last; /* steps; of a root over all that share it */
-    int host;        /* id of the copy in host memory, of a value on a device; -1: none (yet) */
+    int twin;        /* id of the same value in the other memory, host or device; -1: none */
 } mr_pvalue;
 
 typedef enum mr_step_kind {
@@ -157,11 +157,11 @@ typedef struct mr_plan {
     int n_values;
     mr_step *steps;
     int n_steps;
-    int *outputs; /* value ids asked for */
+    const int *outputs; /* value ids asked for, in host memory */
     int n_outputs;
     const mr_node **folded; /* nodes that need no step since their outputs are known */
     int n_folded;
-    size_t arena[MR_N_DEVICES], scratch, output_bytes, packed_bytes, const_bytes;
+    size_t arena[MR_N_DEVICES], scratch /* on either */, output_bytes, packed_bytes, const_bytes;
     mr_refusals refusals;
     mr_region region;
     struct mr_frame *frame;
@@ -178,8 +178,7 @@ typedef struct mr_frame {
     mr_slot *slots;
     mr_call *calls; /* one a step, arguments pointing into slots */
     struct mr_exec *exec;
-    char *arena[MR_N_DEVICES];
-    char *scratch;
+    char *arena[MR_N_DEVICES], *scratch[MR_N_DEVICES]; /* by memory */
     mr_region region; /* strings and small things of the run */
 } mr_frame;
 

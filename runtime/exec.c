@@ -44,7 +44,7 @@ static bool frame_calls(mr_frame *f)
         const mr_step *st = &p->steps[k];
         mr_call *c = &f->calls[k];
         *c = (mr_call){.node = st->node, .params = st->node->params, .n_in = st->n_in, .n_out = st->n_out, .fn = st->fn,
-                       .cpu = s->cpu, .pool = s->model->env->pool, .scratch = f->scratch, .packed = st->packed,
+                       .cpu = s->cpu, .pool = s->model->env->pool, .scratch = f->scratch[st->impl ? st->impl->dev : MR_CPU], .packed = st->packed,
                        .exec = f->exec};
         c->in = MR_REGION_NEW(&p->region, mr_arg, st->n_in + st->n_out + 1);
         if (!c->in) return false;
@@ -66,40 +66,72 @@ static void frame_slots(mr_frame *f)
     for (int i = 0; i < f->plan->n_values; i++) {
         const mr_pvalue *v = &f->plan->values[i];
         mr_tensor *t = &f->slots[i].t;
+        if (v->known && v->dev == MR_CUDA) continue; /* frame_device has it */
         if (v->known && v->known->type.kind == MR_TENSOR) {
             *t = v->known->t;
         } else if (v->type.kind == MR_TENSOR) {
             t->dtype = (mr_dtype)v->type.elem;
             if (mr_shape_known(&v->shape)) mr_tensor_set_shape(t, &v->shape);
-            if (v->place == MR_AT_ARENA) t->data = f->arena[MR_CPU] + f->plan->values[v->root].offset;
+            if (v->place == MR_AT_ARENA) t->data = f->arena[v->dev] + f->plan->values[v->root].offset;
         }
     }
+}
+
+/* Device memory of a frame: arena, scratch, and the constants that device rows read. */
+static bool frame_device(mr_frame *f)
+{
+    mr_plan *p = f->plan;
+    mr_device *d = p->session->device;
+    if (!d) return true;
+    f->arena[MR_CUDA] = d->plugin->alloc(d->context, p->arena[MR_CUDA] + 64);
+    f->scratch[MR_CUDA] = d->plugin->alloc(d->context, p->scratch + 64);
+    if (!f->arena[MR_CUDA] || !f->scratch[MR_CUDA]) return false;
+    for (int i = 0; i < p->n_values; i++) {
+        const mr_pvalue *v = &p->values[i];
+        if (v->dev != MR_CUDA || v->place != MR_AT_CONST) continue;
+        size_t bytes = mr_tensor_bytes(&v->known->t);
+        f->slots[i].t = v->known->t;
+        f->slots[i].t.data = d->plugin->alloc(d->context, bytes ? bytes : 1);
+        if (!f->slots[i].t.data || d->plugin->copy_in(d->context, f->slots[i].t.data, v->known->t.data, bytes)) return false;
+    }
+    return true;
+}
+
+static void frame_device_free(mr_frame *f)
+{
+    mr_device *d = f->plan->session->device;
+    if (!d) return;
+    for (int i = 0; i < f->plan->n_values; i++)
+        if (f->plan->values[i].dev == MR_CUDA && f->plan->values[i].place == MR_AT_CONST)
+            d->plugin->free(d->context, f->slots[i].t.data);
+    d->plugin->free(d->context, f->arena[MR_CUDA]);
+    d->plugin->free(d->context, f->scratch[MR_CUDA]);
+}
+
+static bool frame_memory(mr_frame *f)
+{
+    mr_plan *p = f->plan;
+    f->slots = calloc((size_t)p->n_values + 1, sizeof *f->slots);
+    f->calls = calloc((size_t)p->n_steps + 1, sizeof *f->calls);
+    f->exec = calloc(1, sizeof *f->exec);
+    f->arena[MR_CPU] = aligned_alloc(64, (p->arena[MR_CPU] + 127) / 64 * 64);
+    f->scratch[MR_CPU] = aligned_alloc(64, (p->scratch + 127) / 64 * 64);
+    if (!f->slots || !f->calls || !f->exec || !f->arena[MR_CPU] || !f->scratch[MR_CPU]) return false;
+    *f->exec = (mr_exec){.session = p->session, .plan = p, .frame = f, .region = &f->region};
+    bool device = frame_device(f);
+    frame_slots(f);
+    return device && frame_calls(f);
 }
 
 static mr_frame *frame_new(mr_plan *p, mr_error *e)
 {
     mr_frame *f = calloc(1, sizeof *f);
-    if (f) {
-        f->plan = p;
-        f->slots = calloc((size_t)p->n_values + 1, sizeof *f->slots);
-        f->calls = calloc((size_t)p->n_steps + 1, sizeof *f->calls);
-        f->exec = calloc(1, sizeof *f->exec);
-        f->arena[MR_CPU] = aligned_alloc(64, p->arena[MR_CPU] + 64);
-        f->scratch = aligned_alloc(64, (p->scratch + 127) / 64 * 64);
-    }
-    if (!f || !f->slots || !f->calls || !f->exec || !f->arena[MR_CPU] || !f->scratch) {
-        mr_frame_free(f);
-        mr_fail(e, MR_E_MEMORY, "out of memory for an arena of %zu bytes", p->arena[MR_CPU]);
-        return NULL;
-    }
-    *f->exec = (mr_exec){.session = p->session, .plan = p, .frame = f, .region = &f->region};
-    frame_slots(f);
-    if (!frame_calls(f)) {
-        mr_frame_free(f);
-        mr_fail(e, MR_E_MEMORY, "out of memory");
-        return NULL;
-    }
-    return f;
+    if (f) f->plan = p;
+    if (f && frame_memory(f)) return f;
+    mr_frame_free(f);
+    mr_fail(e, MR_E_MEMORY, "out of memory for %zu bytes of tensors and %zu of scratch",
+            p->arena[MR_CPU] + p->arena[MR_CUDA], p->scratch);
+    return NULL;
 }
 
 static void drop_slot(mr_frame *f, int id)
@@ -124,8 +156,8 @@ static void frame_clear(mr_frame *f)
 void mr_frame_free(mr_frame *f)
 {
     if (!f) return;
-    if (f->slots) frame_clear(f);
-    free(f->slots), free(f->calls), free(f->exec), free(f->arena[MR_CPU]), free(f->scratch), free(f);
+    if (f->slots) frame_clear(f), frame_device_free(f);
+    free(f->slots), free(f->calls), free(f->exec), free(f->arena[MR_CPU]), free(f->scratch[MR_CPU]), free(f);
 }
 
 /* ---- dynamic steps: shapes hang on values ---- */
@@ -213,7 +245,7 @@ static mr_status run_dynamic(mr_frame *f, const mr_step *st, mr_call *c)
     const mr_impl *impl = mr_resolve(c, MR_CPU, c->error, NULL, 0);
     if (!impl) return at_run_time(c->error, c->error->status);
     if (impl->count && (r = impl->count(c))) return r;
-    if (!(op->flags & MR_OP_CONTROL) && (r = alloc_outputs(f, st, c))) return r;
+    if (!(op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) && (r = alloc_outputs(f, st, c))) return r;
     size_t scratch = impl->scratch ? impl->scratch(c) : 0;
     void *own = NULL;
     if (scratch && !(own = aligned_alloc(64, (scratch + 63) / 64 * 64)))
@@ -252,6 +284,17 @@ static void tell(mr_frame *f, const mr_step *st, mr_call *c, int64_t begin)
     for (int i = 0; i < st->n_out; i++) c->out[i].v = NULL;
 }
 
+static mr_status run_copy(mr_frame *f, const mr_step *st, mr_error *e)
+{
+    const mr_device *d = f->plan->session->device;
+    const mr_tensor *from = &f->slots[st->in[0]].t, *to = &f->slots[st->out[0]].t;
+    size_t bytes = mr_tensor_bytes(from);
+    bool in = f->plan->values[st->out[0]].dev == MR_CUDA;
+    int bad = in ? d->plugin->copy_in(d->context, to->data, from->data, bytes)
+                 : d->plugin->copy_out(d->context, to->data, from->data, bytes);
+    return bad ? mr_fail(e, MR_E_DEVICE, "copy of %zu bytes: %s", bytes, d->plugin->error(d->context)) : MR_OK;
+}
+
 static mr_status run_step(mr_frame *f, int k, mr_error *e)
 {
     const mr_step *st = &f->plan->steps[k];
@@ -262,7 +305,7 @@ static mr_status run_step(mr_frame *f, int k, mr_error *e)
     case MR_STEP_RUN: return st->impl->run(c);
     case MR_STEP_VIEW: return run_view(f, st, c);
     case MR_STEP_DYNAMIC: return run_dynamic(f, st, c);
-    case MR_STEP_COPY: break;
+    case MR_STEP_COPY: return run_copy(f, st, e);
     }
     return mr_fail(e, MR_E_INTERNAL, "a step of no known kind");
 }
@@ -320,7 +363,8 @@ static void bind_inputs(mr_frame *f, mr_value *const *in, const mr_frame *parent
     for (int i = 0; i < g->n_captures; i++) {
         int id = g->captures[i], outer = g->values[id].outer;
         if (f->plan->values[id].known || f->plan->values[id].type.kind == MR_NONE) continue;
-        const mr_slot *s = &parent->slots[outer];
+        const mr_pvalue *from = &parent->plan->values[outer];
+        const mr_slot *s = &parent->slots[from->dev == MR_CPU ? outer : from->twin];
         bind_slot(&f->slots[id], &s->t, s->v);
     }
 }
@@ -341,6 +385,13 @@ static mr_status make_outputs(mr_frame *f, mr_error *e)
     return MR_OK;
 }
 
+/* Does the value own its bytes, and is it just the tensor? */
+static bool is_whole(const mr_value *v, const mr_tensor *t)
+{
+    mr_shape a = mr_tensor_shape(&v->t), b = mr_tensor_shape(t);
+    return v->buffer && t->dtype != MR_STRING && v->t.data == t->data && mr_shape_equal(&a, &b);
+}
+
 /* The value with id as one that outlives the frame. */
 static mr_value *take(mr_frame *f, int id)
 {
@@ -351,6 +402,7 @@ static mr_value *take(mr_frame *f, int id)
     if (s->v && s->v->type.kind != MR_TENSOR) return mr_value_retain(s->v);
     bool whole = root->v && root->v->buffer && s->t.dtype != MR_STRING && root->v->t.data == s->t.data &&
                  mr_tensor_count(&root->v->t) == mr_tensor_count(&s->t) && root->v->refs == 1;
+    if (v->place == MR_AT_INPUT && s->v && is_whole(s->v, &s->t)) return mr_value_retain(s->v);
     if (v->place == MR_AT_INPUT || !whole) return mr_value_copy(&s->t);
     root->v->t = s->t; /* the same bytes under the output's own shape and type */
     root->v->type = mr_type_tensor(s->t.dtype);

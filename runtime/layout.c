@@ -20,6 +20,15 @@ static void use(mr_plan *p, int id, int step)
     if (id >= 0 && p->values[id].last < step) p->values[id].last = step;
 }
 
+/* Captures are read in host memory. */
+static void use_captures(mr_plan *p, const mr_graph *sub, int s)
+{
+    for (int i = 0; i < sub->n_captures; i++) {
+        int id = sub->values[sub->captures[i]].outer;
+        use(p, p->values[id].dev == MR_CPU ? id : p->values[id].twin, s);
+    }
+}
+
 static void find_lifetimes(mr_plan *p)
 {
     for (int s = 0; s < p->n_steps; s++) {
@@ -27,10 +36,8 @@ static void find_lifetimes(mr_plan *p)
         for (int o = 0; o < st->n_out; o++)
             if (st->out[o] >= 0) p->values[st->out[o]].first = p->values[st->out[o]].last = s;
         for (int i = 0; i < st->n_in; i++) use(p, st->in[i], s);
-        for (int k = 0; st->node && k < st->node->n_subgraphs; k++) {
-            const mr_graph *sub = st->node->subgraphs[k];
-            for (int i = 0; i < sub->n_captures; i++) use(p, sub->values[sub->captures[i]].outer, s);
-        }
+        for (int k = 0; st->kind != MR_STEP_COPY && k < st->node->n_subgraphs; k++)
+            use_captures(p, st->node->subgraphs[k], s);
     }
     for (int o = 0; o < p->n_outputs; o++) use(p, p->outputs[o], p->n_steps);
 }
@@ -63,7 +70,7 @@ static void place_run_outputs(mr_plan *p, const mr_step *st, int s)
         mr_pvalue *v = &p->values[st->out[o]];
         mr_shape_bytes(&v->shape, (mr_dtype)v->type.elem, &v->bytes);
         v->place = MR_AT_ARENA;
-        for (int i = 0; o == 0 && i < st->n_in; i++)
+        for (int i = 0; o == 0 && st->impl && i < st->n_in; i++)
             if ((st->impl->inplace >> i & 1) && reusable(p, st, s, i, v->bytes)) {
                 share(p, st->out[0], st->in[i]);
                 break;
@@ -73,7 +80,7 @@ static void place_run_outputs(mr_plan *p, const mr_step *st, int s)
 
 static void place_outputs(mr_plan *p, const mr_step *st, int s)
 {
-    if (st->kind == MR_STEP_RUN) {
+    if (st->kind == MR_STEP_RUN || st->kind == MR_STEP_COPY) {
         place_run_outputs(p, st, s);
         return;
     }
@@ -95,7 +102,7 @@ static void place_results(mr_plan *p)
     for (int o = 0; o < p->n_outputs; o++) {
         mr_pvalue *v = &p->values[p->outputs[o]], *r = &p->values[v->root];
         size_t bytes;
-        if (r->place != MR_AT_ARENA || v->type.kind != MR_TENSOR || v->type.elem == MR_STRING) continue;
+        if (r->place != MR_AT_ARENA || r->dev != MR_CPU || v->type.kind != MR_TENSOR || v->type.elem == MR_STRING) continue;
         if (!mr_shape_bytes(&v->shape, (mr_dtype)v->type.elem, &bytes) || bytes != r->bytes) continue;
         r->place = MR_AT_OUTPUT;
         p->output_bytes += aligned(bytes);
@@ -137,14 +144,14 @@ static void insert_by_offset(block *placed, int n, block b)
     placed[i] = b;
 }
 
-static bool place_arena(mr_plan *p)
+static bool place_arena(mr_plan *p, mr_device_kind dev)
 {
     block *todo = malloc(sizeof *todo * ((size_t)p->n_values + 1) * 2), *placed = todo + p->n_values + 1;
     int n = 0;
     if (!todo) return false;
     for (int i = 0; i < p->n_values; i++) {
         const mr_pvalue *v = &p->values[i];
-        if (v->place != MR_AT_ARENA || v->root != i || !v->bytes) continue;
+        if (v->place != MR_AT_ARENA || v->dev != dev || v->root != i || !v->bytes) continue;
         todo[n++] = (block){i, v->first, v->last, aligned(v->bytes), 0};
     }
     qsort(todo, (size_t)n, sizeof *todo, larger_first);
@@ -153,7 +160,7 @@ static bool place_arena(mr_plan *p)
         b.offset = best_offset(placed, i, &b);
         insert_by_offset(placed, i, b);
         p->values[b.id].offset = b.offset;
-        if (b.offset + b.bytes > p->arena[MR_CPU]) p->arena[MR_CPU] = b.offset + b.bytes;
+        if (b.offset + b.bytes > p->arena[dev]) p->arena[dev] = b.offset + b.bytes;
     }
     free(todo);
     return true;
@@ -193,6 +200,6 @@ mr_status mr_plan_layout(mr_plan *p, mr_error *e)
         mr_place root = p->values[root_of(p, i)].place;
         if (p->values[i].place == MR_AT_ARENA) p->values[i].place = root;
     }
-    if (!place_arena(p) || !list_drops(p)) return mr_fail(e, MR_E_MEMORY, "out of memory while planning");
+    if (!place_arena(p, MR_CPU) || !place_arena(p, MR_CUDA) || !list_drops(p)) return mr_fail(e, MR_E_MEMORY, "out of memory while planning");
     return MR_OK;
 }

@@ -97,7 +97,8 @@ enum {
     MR_OP_SHAPE_ONLY = 2,  /* reads its inputs' shapes, not their values */
     MR_OP_RANDOM = 4,      /* another result each time: never folded or merged */
     MR_OP_CONTROL = 8,     /* runs subgraphs */
-    MR_OP_STATEFUL = 16    /* never folded for another reason */
+    MR_OP_STATEFUL = 16,   /* never folded for another reason */
+    MR_OP_OWN_OUTPUT = 32  /* its rows make their output values themselves (mr_call_set_value), tensors too */
 };
 
 /* One behaviour of an operator, over a range of schema versions (since ≤ version of the schema ≤ until). */

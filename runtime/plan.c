@@ -146,7 +146,7 @@ static size_t known_bytes(const mr_arg *a, int n)
 
 static bool may_fold(const builder *b, const mr_call *c, const mr_op *op)
 {
-    if (op->flags & (MR_OP_RANDOM | MR_OP_CONTROL | MR_OP_STATEFUL)) return false;
+    if (op->flags & (MR_OP_RANDOM | MR_OP_CONTROL | MR_OP_STATEFUL | MR_OP_OWN_OUTPUT)) return false;
     for (int i = 0; i < c->n_in; i++) {
         const mr_arg *a = &c->in[i];
         if (a->type.kind == MR_NONE) continue;
@@ -265,21 +265,86 @@ static bool all_shapes_known(const mr_call *c)
     return true;
 }
 
+/* A value in the other memory: a constant is uploaded with the frame, anything else gets a step that copies it. */
+static int copy_of(builder *b, const mr_node *n, int id)
+{
+    mr_plan *p = b->p;
+    if (p->values[id].twin >= 0) return p->values[id].twin;
+    mr_pvalue *grown = realloc(p->values, sizeof *grown * ((size_t)p->n_values + 2));
+    if (!grown) return -1;
+    p->values = grown;
+    int twin = p->n_values++;
+    mr_pvalue *from = &p->values[id];
+    p->values[twin] = (mr_pvalue){.type = from->type, .shape = from->shape, .dev = from->dev == MR_CPU ? MR_CUDA : MR_CPU,
+                                  .root = twin, .first = -1, .last = -1, .twin = id};
+    from->twin = twin;
+    if (from->known) {
+        p->values[twin].known = mr_value_retain(from->known);
+        p->values[twin].place = MR_AT_CONST;
+        return twin;
+    }
+    mr_step *st = new_step(b);
+    int *ids = MR_REGION_NEW(&p->region, int, 2);
+    if (!st || !ids) return -1;
+    ids[0] = id, ids[1] = twin;
+    *st = (mr_step){.kind = MR_STEP_COPY, .node = n, .in = ids, .out = ids + 1, .n_in = 1, .n_out = 1};
+    return twin;
+}
+
+/* Ids of a node's inputs in the memory where its row reads them. */
+static int *inputs_at(builder *b, const mr_node *n, int n_in, mr_device_kind dev, const mr_impl *impl)
+{
+    if (!b->s->device) return n->in;
+    int *ids = MR_REGION_NEW(&b->p->region, int, n_in + 1);
+    for (int i = 0; ids && i < n_in; i++) {
+        bool host = dev == MR_CPU || (impl && impl->host_in >> i & 1);
+        ids[i] = n->in[i];
+        if (ids[i] < 0 || b->p->values[ids[i]].type.kind != MR_TENSOR) continue;
+        if (b->p->values[ids[i]].dev != (host ? MR_CPU : MR_CUDA)) ids[i] = copy_of(b, n, ids[i]);
+        if (ids[i] < 0) return NULL;
+    }
+    for (int k = 0; ids && k < n->n_subgraphs; k++)
+        for (int i = 0; i < n->subgraphs[k]->n_captures; i++) {
+            int id = n->subgraphs[k]->values[n->subgraphs[k]->captures[i]].outer;
+            if (b->p->values[id].dev != MR_CPU && copy_of(b, n, id) < 0) return NULL;
+        }
+    return ids;
+}
+
 static mr_status add_step(builder *b, const mr_node *n, mr_call *c, const mr_impl *impl)
 {
-    mr_step *st = new_step(b);
+    bool view = n->op->flags & MR_OP_VIEW;
+    bool fixed = all_shapes_known(c) && !(n->op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) &&
+                 !(impl && impl->count);
+    mr_device_kind dev = view ? b->p->values[n->in[0]].dev : impl ? impl->dev : MR_CPU;
+    int *in = view ? n->in : inputs_at(b, n, c->n_in, dev, impl);
+    mr_step *st = in ? new_step(b) : NULL;
     if (!st) return no_memory(b->e);
-    const mr_op *op = n->op;
-    bool fixed = all_shapes_known(c) && !(op->flags & MR_OP_CONTROL) && !(impl && impl->count);
-    st->node = n, st->in = n->in, st->out = n->out, st->n_in = c->n_in, st->n_out = c->n_out;
-    if (op->flags & MR_OP_VIEW) st->kind = fixed ? MR_STEP_VIEW : MR_STEP_DYNAMIC;
-    else st->kind = fixed && impl ? MR_STEP_RUN : MR_STEP_DYNAMIC;
+    st->node = n, st->in = in, st->out = n->out, st->n_in = c->n_in, st->n_out = c->n_out;
+    st->kind = !fixed ? MR_STEP_DYNAMIC : view ? MR_STEP_VIEW : impl ? MR_STEP_RUN : MR_STEP_DYNAMIC;
     st->impl = impl, st->fn = c->fn;
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0) b->p->values[n->out[o]].dev = dev;
     if (st->kind == MR_STEP_RUN && impl->scratch) {
         st->scratch = impl->scratch(c);
         if (st->scratch > b->p->scratch) b->p->scratch = st->scratch;
     }
     return pack_weights(b, c, impl, st) ? MR_OK : no_memory(b->e);
+}
+
+/* The caller gets outputs in host memory. */
+static bool outputs_to_host(builder *b)
+{
+    mr_plan *p = b->p;
+    if (!b->s->device) return true;
+    int *ids = MR_REGION_NEW(&p->region, int, p->n_outputs + 1);
+    for (int o = 0; ids && o < p->n_outputs; o++) {
+        ids[o] = p->outputs[o];
+        int made = b->g->values[ids[o]].producer;
+        if (p->values[ids[o]].dev != MR_CPU && (ids[o] = copy_of(b, b->g->nodes[made], ids[o])) < 0) return false;
+    }
+    p->outputs = ids;
+    return ids != NULL;
 }
 
 /* ---- the pass ---- */
@@ -305,6 +370,16 @@ static mr_status schema_check_types(const mr_call *c, mr_region *r, mr_error *e)
     return st;
 }
 
+/* Control flow is run by the engine, wherever its bodies run. */
+static const mr_impl *choose_row(builder *b, mr_call *c, char *shown, size_t size)
+{
+    bool device = b->s->device && !(c->node->op->flags & MR_OP_CONTROL);
+    const mr_impl *impl = mr_resolve(c, device ? MR_CUDA : MR_CPU, c->error, shown, size);
+    if (impl || !device || !b->s->device_falls_back) return impl;
+    mr_error_clear(c->error);
+    return mr_resolve(c, MR_CPU, c->error, shown, size);
+}
+
 static mr_status add_typed_node(builder *b, const mr_node *n, mr_call *c)
 {
     mr_error *e = c->error;
@@ -327,15 +402,23 @@ static mr_status add_typed_node(builder *b, const mr_node *n, mr_call *c)
     bool inner = b->p->refusals.n > before; /* found in a subgraph, and recorded there */
     take_outputs(b, n, c);
     if ((n->op->flags & MR_OP_VIEW) && fold_view(b, n, c)) return MR_OK;
+    if (n->op->flags & MR_OP_VIEW) return inner ? MR_OK : add_step(b, n, c, NULL);
     const mr_impl *impl = NULL;
-    if (!(n->op->flags & MR_OP_VIEW)) {
-        bool anywhere = n->op->flags & MR_OP_CONTROL; /* the engine itself runs it */
-        impl = mr_resolve(c, b->s->device && !anywhere ? MR_CUDA : MR_CPU, e, shown, sizeof shown);
-        if (!impl && e->code != MR_E_DEPENDS) return refuse(b, n, c, e, shown);
-        if (!impl && b->all && !mr_refusals_add(&b->p->refusals, e, c)) return no_memory(b->e);
-        mr_error_clear(e);
-        if (impl && impl->dev == MR_CPU && may_fold(b, c, n->op) && fold(b, n, c, impl)) return MR_OK;
+    if (may_fold(b, c, n->op)) {
+        mr_error none = {.node = -1};
+        impl = mr_resolve(c, MR_CPU, &none, NULL, 0);
+        mr_error_clear(&none);
+        if (impl && fold(b, n, c, impl)) return MR_OK;
     }
+    impl = choose_row(b, c, shown, sizeof shown);
+    if (impl && impl->dev == MR_CUDA && !all_shapes_known(c)) {
+        mr_fail(e, MR_E_ATTRIBUTES, "shapes that are known only while the model runs cannot be used on %s", b->s->options.device);
+        mr_error_at_node(e, n);
+        return refuse(b, n, c, e, NULL);
+    }
+    if (!impl && e->code != MR_E_DEPENDS) return refuse(b, n, c, e, shown);
+    if (!impl && b->all && !mr_refusals_add(&b->p->refusals, e, c)) return no_memory(b->e);
+    mr_error_clear(e);
     return inner ? MR_OK : add_step(b, n, c, impl);
 }
 
@@ -375,7 +458,7 @@ static bool start_values(builder *b)
     if (!p->values) return false;
     for (int i = 0; i < p->n_values; i++) {
         mr_pvalue *v = &p->values[i];
-        v->root = i, v->first = -1, v->last = -1, v->host = -1;
+        v->root = i, v->first = -1, v->last = -1, v->twin = -1;
         v->shape = mr_shape_unknown();
         if (b->g->values[i].init) set_known(v, mr_value_retain(b->g->values[i].init));
     }
@@ -416,7 +499,8 @@ static mr_status build(builder *b)
     }
     bool runs = !b->all;
     for (int i = 0; i < p->refusals.n; i++) runs &= p->refusals.at[i].kind == MR_REFUSE_DEPENDS;
-    return runs ? mr_plan_layout(p, b->e) : MR_OK;
+    if (!runs) return MR_OK;
+    return outputs_to_host(b) ? mr_plan_layout(p, b->e) : no_memory(b->e);
 }
 
 mr_plan *mr_plan_build(mr_session *s, const mr_graph *g, const mr_key *keys, int n_keys, bool all, mr_error *e)
