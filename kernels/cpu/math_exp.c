@@ -76,10 +76,10 @@ double mr_erfc(double x)
 /* 0: not an integer, 1: odd, 2: even. */
 static int parity(double y)
 {
-    int exponent = (int)(mr_bits(y) >> 52 & 0x7ff) - 1023;
+    int exponent = (int)(mr_bits_f64(y) >> 52 & 0x7ff) - 1023;
     if (exponent < 0) return y == 0 ? 2 : 0;
     if (exponent > 52) return 2;
-    uint64_t unit = (uint64_t)1 << (52 - exponent), bits = mr_bits(y) | (uint64_t)1 << 52;
+    uint64_t unit = (uint64_t)1 << (52 - exponent), bits = mr_bits_f64(y) | (uint64_t)1 << 52;
     if (bits & (unit - 1)) return 0;
     return bits & unit ? 1 : 2;
 }

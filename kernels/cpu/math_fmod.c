@@ -4,7 +4,7 @@
 /* x = m 2^(exponent - 1074) for x >= 0; returns m. */
 static uint64_t unpack(double x, int *exponent)
 {
-    uint64_t bits = mr_bits(x), fraction = bits & (((uint64_t)1 << 52) - 1);
+    uint64_t bits = mr_bits_f64(x), fraction = bits & (((uint64_t)1 << 52) - 1);
     int biased = (int)(bits >> 52);
     *exponent = biased ? biased - 1 : 0;
     return biased ? fraction | (uint64_t)1 << 52 : fraction;
@@ -24,5 +24,5 @@ double mr_fmod(double x, double y)
         r = (r << step) % m;
     }
     for (; eb > 0 && !(r >> 52); eb--) r <<= 1;
-    return mr_signed(mr_double(((uint64_t)eb << 52) + r), x);
+    return mr_signed(mr_f64_bits(((uint64_t)eb << 52) + r), x);
 }

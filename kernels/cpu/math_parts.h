@@ -11,7 +11,8 @@
 #include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "kernels/cpu/narrow.h"
 
 #if FLT_EVAL_METHOD != 0
 #error "the bits of these functions need arithmetic without excess precision"
@@ -46,29 +47,15 @@ extern const mr_pieces mr_tanh_pieces, mr_erf_pieces, mr_erfcx_pieces, mr_sin_pi
     mr_asin_pieces, mr_atan_pieces, mr_sinh_pieces, mr_asinh_pieces, mr_atanh_pieces;
 extern const uint64_t mr_two_over_pi[21]; /* 64 zeros, then the bits of 2/pi */
 
-static inline uint64_t mr_bits(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-static inline double mr_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
 static inline double mr_abs(double x)
 {
-    return mr_double(mr_bits(x) & INT64_MAX);
+    return mr_f64_bits(mr_bits_f64(x) & INT64_MAX);
 }
 
 /* x, its sign changed where y is negative. */
 static inline double mr_signed(double x, double y)
 {
-    return mr_double(mr_bits(x) ^ (mr_bits(y) & (uint64_t)INT64_MIN));
+    return mr_f64_bits(mr_bits_f64(x) ^ (mr_bits_f64(y) & (uint64_t)INT64_MIN));
 }
 
 static inline double mr_canonical(double x)
@@ -93,7 +80,7 @@ static inline mr_pair mr_sum(double a, double b)
 /* The upper 26 bits of the significand: products of two such are exact, and x - mr_head(x) is. */
 static inline double mr_head(double x)
 {
-    return mr_double(mr_bits(x) & ~(((uint64_t)1 << 27) - 1));
+    return mr_f64_bits(mr_bits_f64(x) & ~(((uint64_t)1 << 27) - 1));
 }
 
 /* a * b to twice the precision. */
@@ -132,7 +119,7 @@ static inline mr_pair mr_sqrt_pair(mr_pair a)
 /* f(x + low) for x >= 0, low below an ulp of x. The error before the sum of hi and lo is rounded is near 0.1 ULP. */
 static inline mr_pair mr_piece(const mr_pieces *f, double x, double low)
 {
-    int64_t i = (int64_t)(mr_bits(x) >> 49) - f->first;
+    int64_t i = (int64_t)(mr_bits_f64(x) >> 49) - f->first;
     i = i < 0 ? 0 : i;
     i = i > f->last ? f->last : i;
     const double *row = f->rows[i];
@@ -145,13 +132,13 @@ static inline mr_pair mr_piece(const mr_pieces *f, double x, double low)
 static inline double mr_scale(double v, uint64_t k)
 {
     uint64_t half = k >> 1, rest = k - half, zero = MR_SCALE_ZERO / 2 - 1023;
-    return v * mr_double((half - zero) << 52) * mr_double((rest - zero) << 52);
+    return v * mr_f64_bits((half - zero) << 52) * mr_f64_bits((rest - zero) << 52);
 }
 
 /* exp(r) 2^(n/128), where shifted = n + 1.5 2^52 and |r| <= ln(2)/256. lo is good to 2^-61 of hi. */
 static inline mr_scaled mr_exp_steps(double shifted, double r)
 {
-    uint64_t n = mr_bits(shifted) - mr_bits(0x1.8p52) + MR_SCALE_ZERO * 128;
+    uint64_t n = mr_bits_f64(shifted) - mr_bits_f64(0x1.8p52) + MR_SCALE_ZERO * 128;
     const double *row = mr_exp_rows[n & 127];
     double tail = mr_exp_c[0] + r * (mr_exp_c[1] + r * (mr_exp_c[2] + r * mr_exp_c[3]));
     return (mr_scaled){row[0], row[0] * (row[1] + (r + r * r * tail)), n >> 7};
@@ -168,7 +155,7 @@ static inline mr_scaled mr_exp_parts(double x, double low)
 static inline mr_pair mr_exp_pair(double x, double low)
 {
     mr_scaled e = mr_exp_parts(x, low);
-    double scale = mr_double((e.k - MR_SCALE_ZERO + 1023) << 52);
+    double scale = mr_f64_bits((e.k - MR_SCALE_ZERO + 1023) << 52);
     return mr_fast_sum(e.hi * scale, e.lo * scale);
 }
 
@@ -177,11 +164,11 @@ static inline mr_pair mr_exp_pair(double x, double low)
 static inline mr_pair mr_log_pair(double x, double more)
 {
     bool small = x < DBL_MIN;
-    uint64_t bits = mr_bits(small ? x * 0x1p54 : x), one = (uint64_t)1 << 52;
+    uint64_t bits = mr_bits_f64(small ? x * 0x1p54 : x), one = (uint64_t)1 << 52;
     uint64_t u = bits - (0x3fe6000000000000u + (one >> 8)) + 1024 * one;
     const double *row = mr_log_rows[u >> 45 & 127];
-    double k = (mr_double((u >> 52) | 0x4330000000000000u) - (0x1p52 + 1024)) - (small ? 54 : 0);
-    double z = mr_double(bits - (u & ~(one - 1)) + 1024 * one), head = mr_head(z);
+    double k = (mr_f64_bits((u >> 52) | 0x4330000000000000u) - (0x1p52 + 1024)) - (small ? 54 : 0);
+    double z = mr_f64_bits(bits - (u & ~(one - 1)) + 1024 * one), head = mr_head(z);
 
     mr_pair r = mr_sum(head * row[0] - 1, (z - head) * row[0]);
     r.lo += more + more * r.hi;

@@ -27,7 +27,7 @@ static mr_pair fraction_pair(uint64_t f0, uint64_t f1)
         f1 <<= 1;
         shift++;
     }
-    double scale = mr_double((uint64_t)(1023 - shift) << 52);
+    double scale = mr_f64_bits((uint64_t)(1023 - shift) << 52);
     double high = (double)(f0 >> 11) * 0x1p-53, low = (double)(f0 << 53 | f1 >> 11) * 0x1p-117;
     return mr_fast_sum(high * scale, low * scale);
 }
@@ -36,7 +36,7 @@ static mr_pair fraction_pair(uint64_t f0, uint64_t f1)
  * the product's fraction, at least 2^-62, has 70 bits that count. */
 static mr_pair reduce_large(double x, unsigned *quadrant)
 {
-    uint64_t bits = mr_bits(x), m = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52, w[3], p0, p1, p2, low;
+    uint64_t bits = mr_bits_f64(x), m = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52, w[3], p0, p1, p2, low;
     int e = (int)(bits >> 52 & 0x7ff) - 1023 - 52, start = e - 2 + 64, shift = start % 64;
     const uint64_t *words = mr_two_over_pi + start / 64;
     for (int i = 0; i < 3; i++) w[i] = shift ? words[i] << shift | words[i + 1] >> (64 - shift) : words[i];

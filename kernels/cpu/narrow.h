@@ -48,7 +48,7 @@ typedef struct {
 /* ONNX Cast, attribute round_mode: only conversions to f8e8m0 have it. */
 typedef enum { MR_E8M0_UP, MR_E8M0_DOWN, MR_E8M0_NEAREST } mr_e8m0_round;
 
-/* A format with a sign, an exponent and a fraction. Codes are without the sign, except nan where unsigned_nan. */
+/* A format with a sign, an exponent and a fraction. Codes are without the sign, except nan where plain_nan. */
 typedef struct {
     int fraction;      /* bits of the fraction */
     int bias;          /* of the exponent */

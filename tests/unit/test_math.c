@@ -35,10 +35,10 @@ static double random_between(double low, double high)
 {
     double u = (double)(random_bits() >> 11) * 0x1p-53;
     if (random_bits() & 1) return low + u * (high - low);
-    int64_t a = (int64_t)mr_bits(mr_abs(low)), b = (int64_t)mr_bits(mr_abs(high));
-    if ((low < 0) == (high < 0)) return mr_signed(mr_double((uint64_t)(a + (int64_t)(u * (double)(b - a)))), low);
+    int64_t a = (int64_t)mr_bits_f64(mr_abs(low)), b = (int64_t)mr_bits_f64(mr_abs(high));
+    if ((low < 0) == (high < 0)) return mr_signed(mr_f64_bits((uint64_t)(a + (int64_t)(u * (double)(b - a)))), low);
     bool left = random_bits() & 1;
-    return mr_signed(mr_double((uint64_t)(u * (double)(left ? a : b))), left ? -1 : 1);
+    return mr_signed(mr_f64_bits((uint64_t)(u * (double)(left ? a : b))), left ? -1 : 1);
 }
 
 typedef struct {
@@ -95,13 +95,13 @@ enum { SPECIALS = sizeof specials / sizeof *specials };
 /* Infinities, NaN, zeros and their signs as in the C library; other values within an ULP. NaN is canonical. */
 static bool agrees(double got, long double exact)
 {
-    if (isnan(got)) return isnan(exact) && mr_bits(got) == 0x7ff8000000000000u;
+    if (isnan(got)) return isnan(exact) && mr_bits_f64(got) == 0x7ff8000000000000u;
     return ulps(got, exact, F64) <= 1 && !signbit(got) == !signbit(exact);
 }
 
 static uint64_t digest(uint64_t sum, double y)
 {
-    return (sum ^ mr_bits(y)) * 0x100000001b3u;
+    return (sum ^ mr_bits_f64(y)) * 0x100000001b3u;
 }
 
 static void check_unary(const unary *u, bool verbose)
