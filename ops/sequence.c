@@ -198,7 +198,7 @@ static mr_status split_run(mr_call *c)
     const split_params *p = c->params;
     const mr_tensor *t = c->in[0].t;
     int axis;
-    int64_t parts, at = 0;
+    int64_t parts = 0, at = 0;
     mr_status st = mr_want_axis(c, p->axis, t->rank, "attribute axis", &axis);
     if (st || (st = split_count(c, axis, &parts))) return st;
     mr_value **items = mr_call_alloc(c, sizeof *items * ((size_t)parts + 1));
