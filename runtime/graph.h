@@ -61,7 +61,7 @@ typedef struct mr_typed_shape {
 typedef struct mr_vinfo {
     const char *name;
     mr_typed_shape decl; /* from inputs, outputs, value_info or the initializer; kind MR_NONE when nothing declares it */
-    int producer;        /* index of the node that makes it, or -1 */
+    int producer;        /* position in the graph's nodes of the one that makes it, or -1 */
     int producer_out;    /* which of its outputs */
     int outer;           /* id in the parent graph of the value that this one refers to, or -1 */
     bool is_input;       /* a formal input of the graph */
@@ -129,7 +129,7 @@ struct mr_graph_model {
     int n_invalid, cap_invalid;
     struct mr_map **maps; /* files mapped for weights */
     int n_maps;
-    void *parsed; /* the protobuf message while weights point into it */
+    struct mr_owned *owned; /* values and errors that are freed with the model */
 };
 
 /* Loads from a file or from memory. MR_OK also for models with nodes that are unknown or malformed (they carry their
@@ -145,6 +145,7 @@ const char *mr_model_dim_name(const mr_graph_model *m, mr_dim d); /* NULL when d
 const mr_node *mr_node_file(const mr_node *n);                /* the node of the file: its origin, or itself */
 /* "node 17 'conv1' (Conv-11)"; with the function path or the subgraph for inner nodes. buf is returned. */
 const char *mr_node_where(const mr_node *n, char *buf, size_t size);
+const char *mr_attr_kind_name(mr_attr_kind k); /* "FLOAT", "INTS" … */
 const mr_attr *mr_node_attr(const mr_node *n, const char *name); /* as the file gives it; NULL when absent */
 mr_status mr_model_invalid(mr_graph_model *m, mr_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
@@ -155,7 +156,18 @@ const mr_schema *mr_schema_newest(const char *domain, const char *op); /* any ve
 mr_status mr_schema_types(const mr_node *n, const mr_type *in, int n_in, mr_error *e);
 /* The type of output o as far as the schema fixes it. */
 bool mr_schema_out_type(const mr_node *n, const mr_type *in, int n_in, int o, mr_type *out);
-/* Checks every node against its schema; what is found stands at the nodes and in m->invalid. */
+const mr_schema_attr *mr_schema_attr_find(const mr_schema *s, const char *name); /* NULL: none */
+/* The attribute that stands for one that is not given; false when it has no default. */
+bool mr_schema_default(mr_region *r, const mr_schema_attr *a, mr_attr *out);
+/* Checks every node against its schema, finds its op and reads its attributes; what is found stands at the nodes. Nodes
+ * that were checked before are left alone. mr_graph_load does it. */
 void mr_schema_check(mr_graph_model *m);
+void mr_schema_check_node(mr_node *n); /* with its subgraphs */
+
+/* The body in ONNX's own operators that fits the node's opset, NULL when the schema has none. */
+const mr_schema_body *mr_function_body(const mr_node *n);
+/* Puts a function's body, a FunctionProto, in the place of a node of a graph; the nodes stay in topological order. n is
+ * the origin of the new nodes, or its own origin is. */
+mr_status mr_function_inline(mr_node *n, const void *bytes, size_t size, mr_error *e);
 
 #endif

@@ -106,6 +106,24 @@ bool mr_value_set_string(mr_value *v, int64_t i, const char *data, size_t len)
     return true;
 }
 
+mr_value *mr_value_densify(const mr_value *sparse)
+{
+    const mr_tensor *values = &sparse->items[0]->t, *indices = &sparse->items[1]->t;
+    mr_value *v = mr_value_tensor(values->dtype, sparse->t.rank, sparse->t.dims);
+    size_t size = mr_dtype_size(values->dtype);
+    for (int64_t i = 0; v && i < values->dims[0]; i++) {
+        int64_t at = ((const int64_t *)indices->data)[i];
+        const mr_string *s = (const mr_string *)values->data + i;
+        if (values->dtype != MR_STRING) {
+            memcpy((char *)v->t.data + (size_t)at * size, (const char *)values->data + (size_t)i * size, size);
+        } else if (!mr_value_set_string(v, at, s->data, s->len)) {
+            mr_value_release(v);
+            v = NULL;
+        }
+    }
+    return v;
+}
+
 const mr_tensor *mr_value_dense(const mr_value *v)
 {
     if (v && v->type.kind == MR_OPTIONAL && v->n == 1) v = v->items[0];

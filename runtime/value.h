@@ -13,7 +13,7 @@ struct mr_value {
     mr_type type;
     mr_tensor t;      /* MR_TENSOR; MR_SPARSE: the dense shape in dims, data = NULL */
     mr_value **items; /* MR_SEQUENCE, MR_SEQ_MAP: n elements · MR_OPTIONAL*: n is 0 or 1 · MR_MAP: keys, values (1-D tensors)
-                         · MR_SPARSE: values, indices */
+                         · MR_SPARSE: values [N], ascending linear indices int64 [N] */
     int64_t n;
     int refs;      /* atomic */
     void *buffer;  /* what t.data points into when owned by this value, else NULL */
@@ -25,6 +25,8 @@ mr_value *mr_value_tensor(mr_dtype dtype, int rank, const int64_t *dims); /* zer
 mr_value *mr_value_copy(const mr_tensor *t);                              /* deep, strings too */
 mr_value *mr_value_borrow(const mr_tensor *t);                            /* refers to t's data, does not own it */
 mr_value *mr_value_list(mr_type type, int64_t n, mr_value *const *items); /* retains each item */
+/* The tensor that a sparse tensor stands for, owned by the caller. */
+mr_value *mr_value_densify(const mr_value *sparse);
 mr_value *mr_value_retain(mr_value *v);
 void mr_value_release(mr_value *v); /* NULL is allowed */
 /* Set element i of a string tensor value, copying the bytes. */

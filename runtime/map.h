@@ -1,0 +1,22 @@
+/* map.h: files as memory: mapped where that is possible, read where it is not (pipes). */
+#ifndef MR_MAP_H
+#define MR_MAP_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+typedef struct mr_map {
+    char *path; /* without links */
+    void *data; /* NULL: the file is empty */
+    size_t size;
+    bool mapped; /* else on the heap */
+} mr_map;
+
+/* Fails with E0901 "cannot open PATH: …". */
+mr_status mr_map_open(const char *path, mr_map **out, mr_error *e);
+void mr_map_close(mr_map *m);
+/* The bytes will not be needed soon: their pages may go, and come back from the file when touched. */
+void mr_map_forget(const mr_map *m, size_t offset, size_t size);
+
+#endif

@@ -1,0 +1,225 @@
+/* schema.c: nodes against what ONNX allows. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attr.h"
+#include "model.h"
+#include "op.h"
+
+/* ---- looking up ---- */
+
+static int compare(const mr_schema *s, const char *domain, const char *op)
+{
+    int by_domain = strcmp(s->domain, domain);
+    return by_domain ? by_domain : strcmp(s->name, op);
+}
+
+/* Position of the newest version that is not above opset; -1: none. */
+static int find(const char *domain, const char *op, int opset)
+{
+    int lo = 0, hi = mr_n_schemas; /* the first that is behind (domain, op, opset) */
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2, c = compare(&mr_schemas[mid], domain, op);
+        if (c < 0 || (c == 0 && mr_schemas[mid].since <= opset))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && compare(&mr_schemas[lo - 1], domain, op) == 0 ? lo - 1 : -1;
+}
+
+const mr_schema *mr_schema_find(const char *domain, const char *op, int opset)
+{
+    int i = find(mr_domain_of(domain), op, opset);
+    return i < 0 ? NULL : &mr_schemas[i];
+}
+
+const mr_schema *mr_schema_newest(const char *domain, const char *op)
+{
+    return mr_schema_find(domain, op, INT_MAX);
+}
+
+/* The first version, NULL when there is no such operator. */
+static const mr_schema *oldest(const char *domain, const char *op)
+{
+    int i = find(domain, op, INT_MAX);
+    while (i > 0 && compare(&mr_schemas[i - 1], domain, op) == 0) i--;
+    return i < 0 ? NULL : &mr_schemas[i];
+}
+
+const mr_schema_attr *mr_schema_attr_find(const mr_schema *s, const char *name)
+{
+    for (int i = 0; i < s->n_attrs; i++)
+        if (strcmp(s->attrs[i].name, name) == 0) return &s->attrs[i];
+    return NULL;
+}
+
+static const char *shown(const char *domain)
+{
+    return *domain ? domain : "ai.onnx";
+}
+
+/* ---- does the operator exist ---- */
+
+static void hint_nearest_op(mr_node *n)
+{
+    mr_nearest nearest = {.name = n->op_type};
+    char near[256];
+    for (int i = 0; i < mr_n_schemas; i++)
+        if (strcmp(mr_schemas[i].domain, n->domain) == 0) mr_nearest_offer(&nearest, mr_schemas[i].name);
+    if (mr_nearest_string(&nearest, near, sizeof near))
+        mr_error_hint(&n->refusal, "nearest are %s", near);
+    else
+        mr_error_hint(&n->refusal, "export it as a model-local function, or load a plugin that has it (--plugin)");
+}
+
+static void refuse_op(mr_node *n)
+{
+    const mr_schema *first = oldest(n->domain, n->op_type);
+    const char *domain = shown(n->domain);
+    if (n->opset == 0) {
+        mr_node_invalid(n, MR_E_OPSET_IMPORT, "domain %s is not imported, operator %s needs it", domain, n->op_type);
+        if (first)
+            mr_error_hint(&n->refusal, "add {domain: \"%s\", version: %d} to opset_import", n->domain, first->since);
+    } else if (first) {
+        mr_node_invalid(n, MR_E_NOT_IN_OPSET, "operator %s exists since opset %d of %s, the model imports %d",
+                        n->op_type, first->since, domain, n->opset);
+        mr_error_hint(&n->refusal, "export with opset %d, or convert with onnx.version_converter", first->since);
+    } else if (mr_opset_max(n->domain) == 0) {
+        mr_node_invalid(n, MR_E_UNKNOWN_DOMAIN, "operator %s of the unknown domain %s (version %d)", n->op_type, domain,
+                        n->opset);
+        mr_error_hint(&n->refusal, "load a plugin that has it (--plugin), or export it as a model-local function");
+    } else {
+        mr_node_invalid(n, MR_E_UNKNOWN_OP, "%s has no operator %s (opset %d)", domain, n->op_type, n->opset);
+        hint_nearest_op(n);
+    }
+}
+
+static void refuse_deprecated(mr_node *n)
+{
+    int i = find(n->domain, n->op_type, n->opset);
+    mr_node_invalid(n, MR_E_NOT_IN_OPSET, "operator %s is deprecated since opset %d of %s, the model imports %d",
+                    n->op_type, n->schema->since, shown(n->domain), n->opset);
+    if (i > 0 && compare(&mr_schemas[i - 1], n->domain, n->op_type) == 0)
+        mr_error_hint(&n->refusal, "its last version is %s-%d: export for opset %d or below, or without it", n->op_type,
+                      mr_schemas[i - 1].since, n->schema->since - 1);
+}
+
+/* ---- arity ---- */
+
+static void range(int min, int max, char *buf, size_t size)
+{
+    if (max == INT_MAX)
+        snprintf(buf, size, "%d or more", min);
+    else if (min == max)
+        snprintf(buf, size, "%d", min);
+    else
+        snprintf(buf, size, "%d to %d", min, max);
+}
+
+static void check_arity(mr_node *n)
+{
+    const mr_schema *s = n->schema;
+    char allowed[64];
+    if (n->n_in < s->min_in || n->n_in > s->max_in) {
+        range(s->min_in, s->max_in, allowed, sizeof allowed);
+        mr_node_invalid(n, MR_E_ARITY, "%d inputs, must be %s", n->n_in, allowed);
+    }
+    if (n->n_out < s->min_out || n->n_out > s->max_out) {
+        range(s->min_out, s->max_out, allowed, sizeof allowed);
+        mr_node_invalid(n, MR_E_ARITY, "%d outputs, must be %s", n->n_out, allowed);
+    }
+    /* An input that nothing defines is absent here, and was complained about. */
+    for (int i = 0; i < n->n_in && i < s->n_in && n->refusal.status == MR_OK; i++)
+        if (n->in[i] < 0 && s->in[i].option == MR_PARAM_SINGLE)
+            mr_node_invalid(n, MR_E_ARITY, "required input %d '%s' is missing", i, s->in[i].name);
+    for (int i = 0; i < n->n_out && i < s->n_out; i++)
+        if (n->out[i] < 0 && s->out[i].option == MR_PARAM_SINGLE)
+            mr_node_invalid(n, MR_E_ARITY, "required output %d '%s' has no name", i, s->out[i].name);
+}
+
+/* ---- attributes ---- */
+
+/* Another version of the operator that has the attribute: the first after, else the last before. */
+static const mr_schema *version_with(const mr_node *n, const char *attr)
+{
+    int at = find(n->domain, n->op_type, n->schema->since);
+    for (int i = at + 1; i < mr_n_schemas && compare(&mr_schemas[i], n->domain, n->op_type) == 0; i++)
+        if (mr_schema_attr_find(&mr_schemas[i], attr)) return &mr_schemas[i];
+    for (int i = at - 1; i >= 0 && compare(&mr_schemas[i], n->domain, n->op_type) == 0; i--)
+        if (mr_schema_attr_find(&mr_schemas[i], attr)) return &mr_schemas[i];
+    return NULL;
+}
+
+static void refuse_attr(mr_node *n, const char *name)
+{
+    const mr_schema *other = version_with(n, name);
+    if (other && other->since > n->schema->since) {
+        mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' does not exist before opset %d, the model imports %d", name,
+                        other->since, n->opset);
+        return;
+    }
+    if (other) {
+        const mr_schema *gone = other + 1; /* the version after the last that has it */
+        mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' does not exist since opset %d, the model imports %d", name,
+                        gone->since, n->opset);
+        return;
+    }
+    mr_nearest nearest = {.name = name};
+    char near[256];
+    mr_node_invalid(n, MR_E_ATTRIBUTE, "operator %s has no attribute '%s'", n->op_type, name);
+    for (int i = 0; i < n->schema->n_attrs; i++) mr_nearest_offer(&nearest, n->schema->attrs[i].name);
+    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&n->refusal, "nearest are %s", near);
+}
+
+static void check_attrs(mr_node *n)
+{
+    for (int i = 0; i < n->n_attrs; i++) {
+        const mr_attr *a = &n->attrs[i];
+        if (strncmp(a->name, "__", 2) == 0) continue; /* onnx's checker leaves these to tools */
+        const mr_schema_attr *s = mr_schema_attr_find(n->schema, a->name);
+        if (!s)
+            refuse_attr(n, a->name);
+        else if (s->kind != (int)a->kind)
+            mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' is %s, must be %s", a->name, mr_attr_kind_name(a->kind),
+                            mr_attr_kind_name((mr_attr_kind)s->kind));
+    }
+    for (int i = 0; i < n->schema->n_attrs; i++)
+        if (n->schema->attrs[i].required && !mr_node_attr(n, n->schema->attrs[i].name))
+            mr_node_invalid(n, MR_E_ATTRIBUTE, "required attribute '%s' missing", n->schema->attrs[i].name);
+}
+
+/* ---- all nodes ---- */
+
+static void find_op(mr_node *n)
+{
+    n->op = mr_op_find(n->domain, n->op_type, n->schema->since);
+    if (n->op && n->refusal.status == MR_OK) mr_attrs_read(n);
+}
+
+static void check_graph(mr_graph *g)
+{
+    for (int i = 0; i < g->n_nodes; i++) mr_schema_check_node(g->nodes[i]);
+}
+
+void mr_schema_check_node(mr_node *n)
+{
+    if (!n->op) {
+        if (!n->schema)
+            refuse_op(n);
+        else if (n->schema->deprecated)
+            refuse_deprecated(n);
+        else {
+            check_arity(n);
+            check_attrs(n);
+            find_op(n);
+        }
+    }
+    for (int i = 0; i < n->n_subgraphs; i++) check_graph(n->subgraphs[i]);
+}
+
+void mr_schema_check(mr_graph_model *m)
+{
+    check_graph(m->main);
+}
