@@ -31,15 +31,17 @@
 #undef SB
 #undef NAME
 
-static void decode_range(void *arg, int64_t begin, int64_t end)
+static void decode_rows(void *arg, int64_t begin, int64_t end)
 {
     const mr_decode_args *d = arg;
-    for (int64_t i = begin; i < end; i++) d->y[i] = d->table[d->x[i]];
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = 0; j < d->cols; j++)
+            d->y[i * d->cols + j] = d->table[d->x[i * d->cols + j]] - d->zero[i * d->zero_row + j * d->zero_col];
 }
 
 static void decode(const mr_decode_args *d)
 {
-    mr_parallel_for(d->pool, d->n, 16384, decode_range, (void *)d);
+    mr_parallel_for(d->pool, d->rows, 1 + 16384 / (1 + d->cols), decode_rows, (void *)d);
 }
 
 static int whole(double v, double zero, int low, int high)

@@ -20,12 +20,12 @@ typedef struct mr_intgemm_args {
     void *scratch; /* as many bytes as the scratch slot says */
 } mr_intgemm_args;
 
-/* y[i] = table[x[i]]: codes of any 8-bit type to what they mean. */
+/* y = table[x] - zero: codes of any 8-bit type to what they mean. */
 typedef struct mr_decode_args {
     const uint8_t *x;
     double *y;
-    int64_t n;
-    const double *table; /* of 256 */
+    const double *table, *zero; /* of 256; [row][col] with these strides */
+    int64_t rows, cols, zero_row, zero_col;
     mr_pool *pool;
 } mr_decode_args;
 

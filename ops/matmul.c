@@ -1,0 +1,234 @@
+/* matmul.c: MatMul and Gemm. */
+#include "ops/product.h"
+
+#include "kernels/cpu/cpu.h"
+
+/* ---- what both are to the kernels ---- */
+
+typedef struct gemm_params {
+    float alpha, beta;
+    bool trans_a, trans_b, broadcast;
+} gemm_params;
+
+static mr_fn have_gemm(const mr_call *c) { return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0)); }
+
+static void point(const mr_call *c, mr_gemm_args *g)
+{
+    g->a = c->in[0].t ? c->in[0].t->data : NULL;
+    g->b = c->in[1].t ? c->in[1].t->data : NULL;
+    g->c = mr_in_has(c, 2) && g->beta != 0 && c->in[2].t ? c->in[2].t->data : NULL;
+    g->y = c->out[0].t ? c->out[0].t->data : NULL;
+    g->packed = c->packed ? c->packed[1] : NULL;
+    g->pool = c->pool;
+    g->scratch = c->scratch;
+}
+
+static size_t pack_size_of(const mr_call *c, const mr_gemm_args *g)
+{
+    mr_gemm_size_fn *size = c->cpu->gemm.pack_size[mr_in_dtype(c, 1)];
+    return size ? size(g) : 0;
+}
+
+static size_t scratch_of(const mr_call *c, const mr_gemm_args *g)
+{
+    mr_gemm_size_fn *size = c->cpu->gemm.scratch[mr_in_dtype(c, 0)];
+    return size ? size(g) : 0;
+}
+
+/* ---- MatMul ---- */
+
+static mr_status matmul_infer(mr_call *c)
+{
+    mr_shape s;
+    mr_status st = mr_product_shape(c, 0, 1, &s);
+    return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
+}
+
+static mr_gemm_args matmul_args(const mr_call *c)
+{
+    mr_gemm_args g = {.alpha = 1};
+    mr_product_of(&c->in[0].shape, &c->in[1].shape, &g.p);
+    mr_product_flatten(&g.p);
+    point(c, &g);
+    return g;
+}
+
+/* Only a matrix that is the same for all of the batch is packed; then A is never looked at. */
+static mr_gemm_args matmul_weight(const mr_call *c)
+{
+    mr_gemm_args g = {.alpha = 1};
+    mr_shape any = {.rank = 2, .d = {1, c->in[1].shape.d[0]}};
+    mr_product_of(&any, &c->in[1].shape, &g.p);
+    point(c, &g);
+    return g;
+}
+
+static size_t matmul_pack_size(const mr_call *c, int i)
+{
+    if (i != 1 || c->in[1].shape.rank != 2) return 0;
+    mr_gemm_args g = matmul_weight(c);
+    return pack_size_of(c, &g);
+}
+
+static void matmul_pack(const mr_call *c, int i, void *dst)
+{
+    (void)i;
+    mr_gemm_args g = matmul_weight(c);
+    c->cpu->gemm.pack[mr_in_dtype(c, 1)](&g, dst);
+}
+
+static size_t matmul_scratch(const mr_call *c)
+{
+    mr_gemm_args g = matmul_args(c);
+    return scratch_of(c, &g);
+}
+
+static mr_status matmul_run(mr_call *c)
+{
+    mr_gemm_args g = matmul_args(c);
+    ((mr_gemm_fn *)c->fn)(&g);
+    return MR_OK;
+}
+
+static const mr_impl matmul_rows[] = {{.name = "matmul",
+                                       .dev = MR_CPU,
+                                       .have = have_gemm,
+                                       .run = matmul_run,
+                                       .scratch = matmul_scratch,
+                                       .pack_in = 1 << 1,
+                                       .pack_size = matmul_pack_size,
+                                       .pack = matmul_pack},
+                                      {0}};
+
+/* ---- Gemm ---- */
+
+static void gemm_read(mr_reader *r, void *params)
+{
+    gemm_params *p = params;
+    p->alpha = mr_read_float(r, "alpha", 1);
+    p->beta = mr_read_float(r, "beta", 1);
+    p->trans_a = mr_read_int(r, "transA", 0) != 0;
+    p->trans_b = mr_read_int(r, "transB", 0) != 0;
+    p->broadcast = mr_read_version(r) >= 7 || mr_read_int(r, "broadcast", 0) != 0;
+}
+
+/* C must broadcast to [M, N] without making it larger; before version 7 only where the attribute broadcast says so. */
+static mr_status gemm_want_c(mr_call *c, const mr_shape *y)
+{
+    const mr_shape *s = &c->in[2].shape;
+    const gemm_params *p = c->params;
+    mr_status st = mr_want_rank(c, 2, p->broadcast ? 0 : 2, 2);
+    if (st || s->rank < 0) return st;
+    for (int k = 1; k <= s->rank; k++) {
+        mr_dim have = s->d[s->rank - k], want = y->d[2 - k];
+        if (have < 0 || want < 0 || have == want || (have == 1 && p->broadcast)) continue;
+        return mr_call_fail_in(c, MR_E_SHAPES, 2, "does not fit the product [%lld,%lld]: axis -%d has %lld%s",
+                               (long long)y->d[0], (long long)y->d[1], k, (long long)have,
+                               p->broadcast ? "" : ", and the attribute broadcast is 0");
+    }
+    return MR_OK;
+}
+
+static mr_status gemm_infer(mr_call *c)
+{
+    const gemm_params *p = c->params;
+    const mr_shape *a = &c->in[0].shape, *b = &c->in[1].shape;
+    mr_shape y = mr_shape_of_rank(2);
+    mr_status st;
+    if ((st = mr_want_rank(c, 0, 2, 2)) || (st = mr_want_rank(c, 1, 2, 2))) return st;
+    if (a->rank == 2) y.d[0] = a->d[p->trans_a];
+    if (b->rank == 2) y.d[1] = b->d[!p->trans_b];
+    if (a->rank == 2 && b->rank == 2) {
+        mr_dim ka = a->d[!p->trans_a], kb = b->d[p->trans_b];
+        if (ka >= 0 && kb >= 0 && ka != kb) {
+            st = mr_fail_fit(c, 0, 1, "%s dim of A (%lld) = %s dim of B (%lld), with transA=%d, transB=%d",
+                             p->trans_a ? "first" : "last", (long long)ka, p->trans_b ? "last" : "first", (long long)kb,
+                             p->trans_a, p->trans_b);
+            if (ka == b->d[!p->trans_b]) mr_call_hint(c, "transB=%d would fit", !p->trans_b);
+            return st;
+        }
+    }
+    if (mr_in_has(c, 2) && (st = gemm_want_c(c, &y))) return st;
+    return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
+}
+
+static void gemm_b(const mr_call *c, mr_gemm_args *g)
+{
+    const gemm_params *p = c->params;
+    const mr_shape *b = &c->in[1].shape;
+    g->p.n = b->d[!p->trans_b];
+    g->p.k = b->d[p->trans_b];
+    g->p.b_row = p->trans_b ? 1 : b->d[1];
+    g->p.b_col = p->trans_b ? b->d[1] : 1;
+}
+
+static mr_gemm_args gemm_args(const mr_call *c)
+{
+    const gemm_params *p = c->params;
+    const mr_shape *a = &c->in[0].shape;
+    mr_gemm_args g = {.alpha = p->alpha, .beta = p->beta};
+    g.p.m = a->d[p->trans_a];
+    g.p.a_row = p->trans_a ? 1 : a->d[1];
+    g.p.a_col = p->trans_a ? a->d[1] : 1;
+    gemm_b(c, &g);
+    if (mr_in_has(c, 2)) {
+        const mr_shape *s = &c->in[2].shape;
+        int64_t cols = s->rank > 0 ? s->d[s->rank - 1] : 1;
+        g.c_col = cols != 1;
+        g.c_row = s->rank == 2 && s->d[0] != 1 ? cols : 0;
+    }
+    point(c, &g);
+    return g;
+}
+
+static size_t gemm_pack_size(const mr_call *c, int i)
+{
+    mr_gemm_args g = {.alpha = 1};
+    if (i != 1) return 0;
+    gemm_b(c, &g);
+    return pack_size_of(c, &g);
+}
+
+static void gemm_pack(const mr_call *c, int i, void *dst)
+{
+    (void)i;
+    mr_gemm_args g = {.alpha = 1};
+    gemm_b(c, &g);
+    g.b = c->in[1].t->data;
+    c->cpu->gemm.pack[mr_in_dtype(c, 1)](&g, dst);
+}
+
+static size_t gemm_scratch(const mr_call *c)
+{
+    mr_gemm_args g = gemm_args(c);
+    return scratch_of(c, &g);
+}
+
+static mr_status gemm_run(mr_call *c)
+{
+    mr_gemm_args g = gemm_args(c);
+    ((mr_gemm_fn *)c->fn)(&g);
+    return MR_OK;
+}
+
+static const mr_impl gemm_rows[] = {{.name = "gemm",
+                                     .dev = MR_CPU,
+                                     .have = have_gemm,
+                                     .run = gemm_run,
+                                     .scratch = gemm_scratch,
+                                     .pack_in = 1 << 1,
+                                     .pack_size = gemm_pack_size,
+                                     .pack = gemm_pack},
+                                    {0}};
+
+const mr_op mr_ops_matmul[] = {
+    {.name = "MatMul", .domain = "", .since = 1, .infer = matmul_infer, .impls = matmul_rows},
+    {.name = "Gemm",
+     .domain = "",
+     .since = 1,
+     .params_size = sizeof(gemm_params),
+     .read = gemm_read,
+     .infer = gemm_infer,
+     .impls = gemm_rows},
+    {0},
+};
