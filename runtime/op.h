@@ -43,6 +43,7 @@ typedef struct mr_call {
     mr_pool *pool;
     void *scratch;                     /* as many bytes as scratch() asked for, 64-byte aligned */
     void **packed;                     /* packed[i]: input i as the row's pack made it, or NULL */
+    void *state;                       /* what count leaves for run, of mr_call_alloc */
     mr_error *error;
     struct mr_exec *exec; /* the engine's */
 } mr_call;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-    STRIP_LINES = 4,      /* height of a strip of a transposition, in cache lines of its source */
+    STRIP_LINES = 4, /* height of a strip of a transposition, in cache lines of its source */
     STRIP_COLS = 256
 };
 
@@ -83,5 +83,6 @@ static void copy(const mr_copy_args *a, size_t size)
         j.parts = (j.box.dims[last] + j.part - 1) / j.part;
         units = mr_box_count(&j.box, last) * j.parts;
     }
-    mr_parallel_for(a->pool, units, mr_grain(bytes / units), (d >= 0 ? copy_strips : copy_runs)[mr_size_index(size)], &j);
+    mr_parallel_for(a->pool, units, mr_grain(bytes / units), (d >= 0 ? copy_strips : copy_runs)[mr_size_index(size)],
+                    &j);
 }

@@ -26,7 +26,7 @@ typedef struct mr_lines {
 /* n index tuples of k elements each, of which a batch of `each` tuples points into one part of the data. */
 typedef struct mr_tuples {
     const int64_t *data;
-    int64_t n, k, each, batch; /* batch: elements of the data that one batch has */
+    int64_t n, k, each, batch;     /* batch: elements of the data that one batch has */
     const int64_t *dims, *strides; /* of the axes that the tuples point into */
 } mr_tuples;
 

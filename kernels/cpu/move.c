@@ -2,7 +2,7 @@
 #include "kernels/cpu/move.h"
 
 #define EDGE(size) 8
-#define MR_BODY "kernels/cpu/micro.inc"
+#define MR_BODY    "kernels/cpu/micro.inc"
 #include "kernels/cpu/each_size.h"
 #include "kernels/cpu/copy.h"
 
@@ -11,7 +11,10 @@
 #define MR_BODY "kernels/cpu/take.inc"
 #include "kernels/cpu/each_size.h"
 
-#define EACH_SIZE(f) {f##_1, f##_2, f##_4, f##_8, f##_16}
+#define EACH_SIZE(f)                                                                                                   \
+    {                                                                                                                  \
+        f##_1, f##_2, f##_4, f##_8, f##_16                                                                             \
+    }
 
 void mr_move_fill_scalar(mr_move_fns *f)
 {

@@ -35,34 +35,37 @@ static inline mr_c64 narrow(mr_c128 a)
 #define MR_BODY "kernels/cpu/scatter_float.inc"
 #include "kernels/cpu/each_float.h"
 
-#define S uint8_t
-#define FN(f) or_##f
+#define S           uint8_t
+#define FN(f)       or_##f
 #define APPLY(a, b) ((S)((a) | (b)))
 #include "kernels/cpu/scatter.inc"
-#define FN(f) and_##f
+#define FN(f)       and_##f
 #define APPLY(a, b) ((S)((a) & (b)))
 #include "kernels/cpu/scatter.inc"
 #undef S
 
-#define S mr_c64
-#define FN(f) add_c64_##f
+#define S           mr_c64
+#define FN(f)       add_c64_##f
 #define APPLY(a, b) narrow(complex_add(widen(a), widen(b)))
 #include "kernels/cpu/scatter.inc"
-#define FN(f) mul_c64_##f
+#define FN(f)       mul_c64_##f
 #define APPLY(a, b) narrow(complex_mul(widen(a), widen(b)))
 #include "kernels/cpu/scatter.inc"
 #undef S
 
-#define S mr_c128
-#define FN(f) add_c128_##f
+#define S           mr_c128
+#define FN(f)       add_c128_##f
 #define APPLY(a, b) complex_add(a, b)
 #include "kernels/cpu/scatter.inc"
-#define FN(f) mul_c128_##f
+#define FN(f)       mul_c128_##f
 #define APPLY(a, b) complex_mul(a, b)
 #include "kernels/cpu/scatter.inc"
 #undef S
 
-#define EACH_SIZE(f) {f##_1, f##_2, f##_4, f##_8, f##_16}
+#define EACH_SIZE(f)                                                                                                   \
+    {                                                                                                                  \
+        f##_1, f##_2, f##_4, f##_8, f##_16                                                                             \
+    }
 #define EACH_REAL(f)                                                                                                   \
     [MR_U8] = f##_u8, [MR_I8] = f##_i8, [MR_U16] = f##_u16, [MR_I16] = f##_i16, [MR_U32] = f##_u32,                    \
     [MR_I32] = f##_i32, [MR_U64] = f##_u64, [MR_I64] = f##_i64, [MR_F16] = f##_f16, [MR_BF16] = f##_bf16,              \
@@ -79,10 +82,10 @@ void mr_scatter_fill_scalar(mr_scatter_fns *f)
                                    [MR_C128] = mul_c128_elements},
         .reduce[MR_SCATTER_MAX] = {EACH_REAL(max_elements), [MR_BOOL] = or_elements},
         .reduce[MR_SCATTER_MIN] = {EACH_REAL(min_elements), [MR_BOOL] = and_elements},
-        .reduce_nd[MR_SCATTER_ADD] = {EACH_REAL(add_nd), [MR_BOOL] = or_nd, [MR_C64] = add_c64_nd,
-                                      [MR_C128] = add_c128_nd},
-        .reduce_nd[MR_SCATTER_MUL] = {EACH_REAL(mul_nd), [MR_BOOL] = and_nd, [MR_C64] = mul_c64_nd,
-                                      [MR_C128] = mul_c128_nd},
+        .reduce_nd[MR_SCATTER_ADD] =
+            {EACH_REAL(add_nd), [MR_BOOL] = or_nd, [MR_C64] = add_c64_nd, [MR_C128] = add_c128_nd},
+        .reduce_nd[MR_SCATTER_MUL] =
+            {EACH_REAL(mul_nd), [MR_BOOL] = and_nd, [MR_C64] = mul_c64_nd, [MR_C128] = mul_c128_nd},
         .reduce_nd[MR_SCATTER_MAX] = {EACH_REAL(max_nd), [MR_BOOL] = or_nd},
         .reduce_nd[MR_SCATTER_MIN] = {EACH_REAL(min_nd), [MR_BOOL] = and_nd},
     };

@@ -6,7 +6,13 @@
 #include "kernels/cpu/sizes.h"
 #include "runtime/threads.h"
 
-typedef enum mr_scatter_how { MR_SCATTER_ADD, MR_SCATTER_MUL, MR_SCATTER_MAX, MR_SCATTER_MIN, MR_N_SCATTERS } mr_scatter_how;
+typedef enum mr_scatter_how {
+    MR_SCATTER_ADD,
+    MR_SCATTER_MUL,
+    MR_SCATTER_MAX,
+    MR_SCATTER_MIN,
+    MR_N_SCATTERS
+} mr_scatter_how;
 
 /* y[…, index[…, a, …], …] = updates[…, a, …] along the lines of the axis; y holds the data. */
 typedef struct mr_scatter_elements_args {

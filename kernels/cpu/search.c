@@ -39,22 +39,22 @@ static int order_string(mr_string a, mr_string b)
 #define MR_BODY "kernels/cpu/unique_float.inc"
 #include "kernels/cpu/each_float.h"
 
-#define S mr_c64
-#define NAME(f) f##_c64
+#define S             mr_c64
+#define NAME(f)       f##_c64
 #define COMPARE(a, b) order_complex((a).re, (a).im, (b).re, (b).im)
 #include "kernels/cpu/unique.inc"
 #undef NAME
 #undef S
 
-#define S mr_c128
-#define NAME(f) f##_c128
+#define S             mr_c128
+#define NAME(f)       f##_c128
 #define COMPARE(a, b) order_complex((a).re, (a).im, (b).re, (b).im)
 #include "kernels/cpu/unique.inc"
 #undef NAME
 #undef S
 
-#define S mr_string
-#define NAME(f) f##_string
+#define S             mr_string
+#define NAME(f)       f##_string
 #define COMPARE(a, b) order_string(a, b)
 #include "kernels/cpu/unique.inc"
 #undef NAME
@@ -65,47 +65,47 @@ static int order_string(mr_string a, mr_string b)
 #define SIGNLESS_32 UINT32_C(0x7fffffff)
 #define SIGNLESS_64 UINT64_C(0x7fffffffffffffff)
 
-#define S uint8_t
-#define FN(f) f##_8
+#define S      uint8_t
+#define FN(f)  f##_8
 #define SET(v) ((v) != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
-#define S uint16_t
-#define FN(f) f##_16
+#define S      uint16_t
+#define FN(f)  f##_16
 #define SET(v) ((v) != 0)
 #include "kernels/cpu/nonzero.inc"
-#define FN(f) f##_half
-#define SET(v) (((v) & SIGNLESS_16) != 0)
+#define FN(f)  f##_half
+#define SET(v) (((v)&SIGNLESS_16) != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
-#define S uint32_t
-#define FN(f) f##_32
+#define S      uint32_t
+#define FN(f)  f##_32
 #define SET(v) ((v) != 0)
 #include "kernels/cpu/nonzero.inc"
-#define FN(f) f##_f32
-#define SET(v) (((v) & SIGNLESS_32) != 0)
+#define FN(f)  f##_f32
+#define SET(v) (((v)&SIGNLESS_32) != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
-#define S uint64_t
-#define FN(f) f##_64
+#define S      uint64_t
+#define FN(f)  f##_64
 #define SET(v) ((v) != 0)
 #include "kernels/cpu/nonzero.inc"
-#define FN(f) f##_f64
-#define SET(v) (((v) & SIGNLESS_64) != 0)
+#define FN(f)  f##_f64
+#define SET(v) (((v)&SIGNLESS_64) != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
-#define S mr_c64
-#define FN(f) f##_c64
+#define S      mr_c64
+#define FN(f)  f##_c64
 #define SET(v) ((v).re != 0 || (v).im != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
-#define S mr_c128
-#define FN(f) f##_c128
+#define S      mr_c128
+#define FN(f)  f##_c128
 #define SET(v) ((v).re != 0 || (v).im != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
-#define S mr_string
-#define FN(f) f##_string
+#define S      mr_string
+#define FN(f)  f##_string
 #define SET(v) ((v).len != 0)
 #include "kernels/cpu/nonzero.inc"
 #undef S
