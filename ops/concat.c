@@ -1,5 +1,5 @@
 /* concat.c: Concat, Split: one tensor from several along an axis, and back. */
-#include "ops/boxes.h"
+#include "ops/copies.h"
 #include "ops/elems.h"
 #include "ops/origin.h"
 

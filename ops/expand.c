@@ -1,5 +1,5 @@
 /* expand.c: Expand, Tile: elements repeated along axes. */
-#include "ops/boxes.h"
+#include "ops/copies.h"
 #include "ops/elems.h"
 
 /* ---- Expand ---- */

@@ -1,5 +1,5 @@
 /* pad.c: Pad, CenterCropPad: elements added around, or taken away from, a tensor. */
-#include "ops/boxes.h"
+#include "ops/copies.h"
 #include "ops/element.h"
 #include "ops/elems.h"
 

@@ -1,11 +1,12 @@
 /* scatter.c: Scatter, ScatterElements, ScatterND, TensorScatter: a copy of the data with updates put in. */
 #include "kernels/cpu/scatter.h"
 
-#include "ops/boxes.h"
+#include "ops/copies.h"
 #include "ops/indices.h"
 #include "ops/rules.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
 
@@ -64,6 +65,27 @@ static void copy_data(mr_call *c)
     if (x->data != y->data) mr_copy_box(c, x->data, 0, y->data, 0, &all);
 }
 
+/* Input i, the updates, as it was before: when it's the data too, output 0 may be computed over it. */
+static size_t updates_bytes(const mr_call *c, int i)
+{
+    return c->node->in[i] == c->node->in[0] ? mr_tensor_bytes(c->in[i].t) : 0;
+}
+
+static size_t scatter_scratch(const mr_call *c)
+{
+    return updates_bytes(c, 2);
+}
+static size_t cache_scratch(const mr_call *c)
+{
+    return updates_bytes(c, 1);
+}
+
+static const void *updates_of(const mr_call *c, int i)
+{
+    const mr_tensor *u = c->in[i].t;
+    return u->data == c->out[0].t->data ? memcpy(c->scratch, u->data, mr_tensor_bytes(u)) : u->data;
+}
+
 /* ---- Scatter, ScatterElements ---- */
 
 static mr_status elements_infer(mr_call *c)
@@ -105,22 +127,26 @@ static mr_status elements_run(mr_call *c)
     mr_lines lines;
     mr_status st = mr_want_indices(c, 1, c->in[0].t->dims[axis]);
     if (st) return st;
+    const void *updates = updates_of(c, 2);
     copy_data(c);
     mr_lines_of(c, 1, axis, &lines);
-    mr_scatter_elements_args a = {
-        .updates = c->in[2].t->data, .y = c->out[0].t->data, .lines = &lines, .pool = c->pool};
+    mr_scatter_elements_args a = {.updates = updates, .y = c->out[0].t->data, .lines = &lines, .pool = c->pool};
     ((void (*)(const mr_scatter_elements_args *))c->fn)(&a);
     return MR_OK;
 }
 
-static const mr_impl elements_impls[] = {
-    {.name = "scatter_elements_reduce_cpu", .have = reduce_have, .run = elements_run, .inplace = 1},
-    {.name = "scatter_elements_cpu",
-     .have = set_have,
-     .conds = MR_WHEN(&reduction_none),
-     .run = elements_run,
-     .inplace = 1},
-    {0}};
+static const mr_impl elements_impls[] = {{.name = "scatter_elements_reduce_cpu",
+                                          .have = reduce_have,
+                                          .run = elements_run,
+                                          .scratch = scatter_scratch,
+                                          .inplace = 1},
+                                         {.name = "scatter_elements_cpu",
+                                          .have = set_have,
+                                          .conds = MR_WHEN(&reduction_none),
+                                          .run = elements_run,
+                                          .scratch = scatter_scratch,
+                                          .inplace = 1},
+                                         {0}};
 
 /* ---- ScatterND ---- */
 
@@ -167,17 +193,23 @@ static mr_status nd_run(mr_call *c)
     mr_tuples tuples;
     mr_status st = mr_want_tuples(c, 1, c->in[0].t->dims);
     if (st) return st;
+    const void *updates = updates_of(c, 2);
     copy_data(c);
     mr_tuples_of(c, 1, 0, strides, &tuples, &inner);
     mr_scatter_nd_args a = {
-        .updates = c->in[2].t->data, .y = c->out[0].t->data, .tuples = &tuples, .inner = inner, .pool = c->pool};
+        .updates = updates, .y = c->out[0].t->data, .tuples = &tuples, .inner = inner, .pool = c->pool};
     ((void (*)(const mr_scatter_nd_args *))c->fn)(&a);
     return MR_OK;
 }
 
 static const mr_impl nd_impls[] = {
-    {.name = "scatter_nd_reduce_cpu", .have = reduce_nd_have, .run = nd_run, .inplace = 1},
-    {.name = "scatter_nd_cpu", .have = set_nd_have, .conds = MR_WHEN(&reduction_none), .run = nd_run, .inplace = 1},
+    {.name = "scatter_nd_reduce_cpu", .have = reduce_nd_have, .run = nd_run, .scratch = scatter_scratch, .inplace = 1},
+    {.name = "scatter_nd_cpu",
+     .have = set_nd_have,
+     .conds = MR_WHEN(&reduction_none),
+     .run = nd_run,
+     .scratch = scatter_scratch,
+     .inplace = 1},
     {0}};
 
 /* ---- TensorScatter ---- */
@@ -221,13 +253,13 @@ static mr_status cache_infer(mr_call *c)
 }
 
 /* Rows [from, from + n) of the update go to rows `to` and on of batch element b. */
-static void cache_write(const mr_call *c, int axis, int64_t b, int64_t from, int64_t to, int64_t n)
+static void cache_write(const mr_call *c, const void *updates, int axis, int64_t b, int64_t from, int64_t to, int64_t n)
 {
     const mr_tensor *update = c->in[1].t, *y = c->out[0].t;
     int64_t inner = mr_dims_product(y->dims, axis + 1, y->rank), before = mr_dims_product(y->dims, 1, axis);
     int64_t x_step = update->dims[axis] * inner, y_step = y->dims[axis] * inner;
     mr_box box = {.rank = 2, .dims = {before, n * inner}, .xs = {x_step, 1}, .ys = {y_step, 1}};
-    mr_copy_box(c, update->data, b * before * x_step + from * inner, y->data, b * before * y_step + to * inner, &box);
+    mr_copy_box(c, updates, b * before * x_step + from * inner, y->data, b * before * y_step + to * inner, &box);
 }
 
 static mr_status cache_want_indices(mr_call *c, int64_t n, int64_t most)
@@ -250,19 +282,21 @@ static mr_status cache_run(mr_call *c)
     bool placed = mr_in_has(c, 2);
     mr_status st = placed ? cache_want_indices(c, n, most) : MR_OK;
     if (st) return st;
+    const void *updates = updates_of(c, 1);
     copy_data(c);
     for (int64_t b = 0; n > 0 && b < y->dims[0]; b++) {
         int64_t to = placed ? ((const int64_t *)c->in[2].t->data)[b] % most : 0;
         if (to < 0) to += most;
         int64_t first = n < most - to ? n : most - to; /* the rest begins at 0 again */
-        cache_write(c, axis, b, 0, to, first);
-        cache_write(c, axis, b, first, 0, n - first);
+        cache_write(c, updates, axis, b, 0, to, first);
+        cache_write(c, updates, axis, b, first, 0, n - first);
     }
     return MR_OK;
 }
 
 static const mr_impl cache_impls[] = {
-    {.name = "tensor_scatter_cpu", .have = mr_have_copy, .run = cache_run, .inplace = 1}, {0}};
+    {.name = "tensor_scatter_cpu", .have = mr_have_copy, .run = cache_run, .scratch = cache_scratch, .inplace = 1},
+    {0}};
 
 const mr_op mr_ops_scatter[] = {
     {.name = "Scatter",

@@ -1,5 +1,5 @@
 /* slice.c: Slice: every step-th element from start to end of each axis. */
-#include "ops/boxes.h"
+#include "ops/copies.h"
 #include "ops/elems.h"
 
 #include <string.h>

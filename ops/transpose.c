@@ -1,5 +1,5 @@
 /* transpose.c: Transpose, DepthToSpace, SpaceToDepth, Trilu, ReverseSequence: the same elements in another order. */
-#include "ops/boxes.h"
+#include "ops/copies.h"
 #include "ops/rules.h"
 
 #include <string.h>
