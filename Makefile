@@ -7,9 +7,12 @@ CACHE  ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/minirt
 VENV   := $(CACHE)/venv
 PYTHON := $(VENV)/bin/python
 PREFIX ?= /usr/local
-CC     ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 JOBS   ?= $(shell nproc 2>/dev/null || echo 1)
 VERSION := 0.1.0
+Q      := $(if $(V),,@)
 
 WARN   := -Wall -Wextra -Werror
 # No contraction of a*b+c: reference mode has the same bits on every machine. The SIMD levels say fma when they mean it.
@@ -37,7 +40,7 @@ all: $B/minirt $B/minirt-conformance $B/libminirt.so $B/libminirt.a plugins
 
 $B/obj/%.o: %.c | $B/gen/onnx.pb-c.h
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(ISA_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ISA_CFLAGS) -MMD -MP -c $< -o $@
 
 $B/obj/kernels/%.o: CFLAGS += $(KERNEL_CFLAGS)
 $B/obj/%_avx2.o: ISA_CFLAGS := -mavx2 -mfma -mf16c
@@ -49,22 +52,22 @@ $B/gen/onnx.pb-c.c $B/gen/onnx.pb-c.h &: runtime/onnx.proto
 
 $B/obj/gen/onnx.pb-c.o: $B/gen/onnx.pb-c.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 # ---- what is built ----
 
 $B/libminirt.a: $(LIB_OBJ)
-	rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 $B/libminirt.so: $(LIB_OBJ)
-	$(CC) $(SAN) -shared -Wl,-soname,libminirt.so.0 -o $@ $^ $(LIBS)
-	ln -sf libminirt.so $B/libminirt.so.0
+	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libminirt.so.0 -o $@ $^ $(LIBS)
+	$(Q)ln -sf libminirt.so $B/libminirt.so.0
 
 $B/minirt: $B/obj/tools/minirt.o $(TOOL_OBJ) $B/libminirt.a
-	$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
+	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
 
 $B/minirt-conformance: $B/obj/tools/conformance.o $(TOOL_OBJ) $B/libminirt.a
-	$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
+	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
 
 .PHONY: plugins
 plugins:

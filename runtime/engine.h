@@ -60,9 +60,11 @@ typedef struct mr_refusal {
     mr_refusal_kind kind;
     mr_error error;      /* its strings belong to the refusal */
     const mr_node *node; /* as inlined; mr_node_file(node) is the file's */
-    mr_type *in_types;   /* of the node's inputs, kind MR_NONE where unknown */
+    mr_type *in_types;   /* of the node's n_in inputs, kind MR_NONE where unknown */
+    int n_in;
     char *shown;         /* "mode = cubic, antialias = 1", or NULL */
     int graph;           /* id of the graph it stands in */
+    bool needed;         /* by an output that is wanted */
 } mr_refusal;
 
 typedef struct mr_refusals {
@@ -74,6 +76,7 @@ typedef struct mr_refusals {
 mr_refusal_kind mr_refusal_kind_of(mr_code c);
 const char *mr_refusal_kind_name(mr_refusal_kind k); /* "invalid", "unknown_op" … as in JSON */
 mr_refusal *mr_refusals_add(mr_refusals *r, const mr_error *e, const mr_call *c); /* copies; c may be NULL */
+mr_refusal *mr_refusals_copy(mr_refusals *r, const mr_refusal *from);
 void mr_refusals_free(mr_refusals *r);
 
 typedef struct mr_event { /* after each step of a run, and once for each folded node when observing */

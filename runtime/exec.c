@@ -434,43 +434,6 @@ mr_status mr_plan_run(mr_plan *p, mr_value *const *in, const mr_frame *parent, m
     return st;
 }
 
-/* ---- subgraphs ---- */
-
-static mr_status refused(mr_call *c, const mr_plan *p)
-{
-    for (int i = 0; i < p->refusals.n; i++) {
-        const mr_refusal *r = &p->refusals.at[i];
-        if (r->kind == MR_REFUSE_DEPENDS) continue;
-        mr_fail_as(c->error, MR_ENODE, r->error.code, "%s", r->error.text);
-        c->error->where = r->error.where ? strdup(r->error.where) : NULL;
-        if (r->error.hint) mr_error_hint(c->error, "%s", r->error.hint);
-        return c->error->status;
-    }
-    return MR_OK;
-}
-
-mr_status mr_call_subgraph(mr_call *c, int k, int n_in, mr_value *const *in, int n_out, mr_value **out)
-{
-    mr_session *s = c->exec->session;
-    const mr_graph *sub = c->node->subgraphs[k];
-    int n_keys = n_in + sub->n_captures;
-    mr_key *keys = calloc((size_t)n_keys + 1, sizeof *keys);
-    if (!keys) return mr_call_fail(c, MR_E_MEMORY, "out of memory");
-    if (n_in != sub->n_inputs || n_out != sub->n_outputs) {
-        free(keys);
-        return mr_call_fail(c, MR_E_ARITY, "subgraph '%s' has %d inputs and %d outputs, needs %d and %d", sub->name,
-                            sub->n_inputs, sub->n_outputs, n_in, n_out);
-    }
-    for (int i = 0; i < n_in; i++)
-        keys[i] = (mr_key){in[i]->type, in[i]->type.kind == MR_TENSOR ? mr_tensor_shape(&in[i]->t) : mr_shape_unknown(), NULL};
-    mr_capture_keys(c, sub, keys + n_in);
-    mr_plan *p = mr_plan_get(s, sub, keys, n_keys, c->error);
-    free(keys);
-    if (!p) return c->error->status;
-    if (refused(c, p)) return c->error->status;
-    return mr_plan_run(p, in, c->exec->frame, out, c->exec->depth + 1, c->error);
-}
-
 /* ---- folding ---- */
 
 mr_status mr_fold(mr_call *c, const mr_impl *impl, mr_value **outs)

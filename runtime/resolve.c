@@ -112,7 +112,7 @@ const char *mr_refusal_kind_name(mr_refusal_kind k)
 
 static char *copy(const char *s) { return s ? strdup(s) : NULL; }
 
-mr_refusal *mr_refusals_add(mr_refusals *r, const mr_error *e, const mr_call *c)
+static mr_refusal *new_refusal(mr_refusals *r, const mr_error *e)
 {
     if (r->n == r->cap) {
         int cap = r->cap ? 2 * r->cap : 8;
@@ -121,15 +121,34 @@ mr_refusal *mr_refusals_add(mr_refusals *r, const mr_error *e, const mr_call *c)
         r->at = at, r->cap = cap;
     }
     mr_refusal *f = &r->at[r->n++];
-    *f = (mr_refusal){.kind = mr_refusal_kind_of(e->code), .error = *e, .graph = -1};
+    *f = (mr_refusal){.kind = mr_refusal_kind_of(e->code), .error = *e, .graph = -1, .needed = true};
     f->error.where = copy(e->where);
     f->error.text = copy(e->text);
     f->error.hint = copy(e->hint);
-    if (!c) return f;
+    return f;
+}
+
+mr_refusal *mr_refusals_add(mr_refusals *r, const mr_error *e, const mr_call *c)
+{
+    mr_refusal *f = new_refusal(r, e);
+    if (!f || !c) return f;
     f->node = c->node;
     f->graph = c->node->graph->id;
     f->in_types = calloc((size_t)c->n_in + 1, sizeof *f->in_types);
-    for (int i = 0; f->in_types && i < c->n_in; i++) f->in_types[i] = c->in[i].type;
+    f->n_in = f->in_types ? c->n_in : 0;
+    for (int i = 0; i < f->n_in; i++) f->in_types[i] = c->in[i].type;
+    return f;
+}
+
+mr_refusal *mr_refusals_copy(mr_refusals *r, const mr_refusal *from)
+{
+    mr_refusal *f = new_refusal(r, &from->error);
+    if (!f) return NULL;
+    f->node = from->node, f->graph = from->graph, f->needed = from->needed;
+    f->shown = copy(from->shown);
+    f->in_types = calloc((size_t)from->n_in + 1, sizeof *f->in_types);
+    f->n_in = f->in_types ? from->n_in : 0;
+    if (f->n_in) memcpy(f->in_types, from->in_types, sizeof *f->in_types * (size_t)f->n_in);
     return f;
 }
 

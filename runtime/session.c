@@ -56,12 +56,39 @@ void mr_log(mr_env *env, mr_log_level level, const char *fmt, ...)
 
 /* ---- model ---- */
 
+/* The body of a function operator in the opset that the model imports, NULL when it has none. */
+static const mr_schema_body *body_of(const mr_node *n)
+{
+    const mr_schema_body *best = NULL;
+    for (int i = 0; n->schema && !n->op && !n->refusal.status && i < n->schema->n_bodies; i++)
+        if (n->schema->bodies[i].opset <= n->opset || !best) best = &n->schema->bodies[i];
+    return best;
+}
+
+/* Operators that minirt has no rows for run by their body, where ONNX gives one. */
+static mr_status expand_bodies(mr_graph *g, mr_error *e)
+{
+    for (int k = 0; k < g->n_nodes; k++) {
+        for (const mr_schema_body *b; k < g->n_nodes && (b = body_of(g->nodes[k]));) {
+            mr_status st = mr_function_inline(g->nodes[k], b->data, b->len, e);
+            if (st) return st;
+        }
+        for (int s = 0; k < g->n_nodes && s < g->nodes[k]->n_subgraphs; s++) {
+            mr_status st = expand_bodies(g->nodes[k]->subgraphs[s], e);
+            if (st) return st;
+        }
+    }
+    return MR_OK;
+}
+
 static mr_status adopt(mr_env *env, mr_graph_model *g, mr_model **out, mr_error *e)
 {
     mr_model *m = calloc(1, sizeof *m);
-    if (!m) {
+    if (!m) mr_fail(e, MR_E_MEMORY, "out of memory");
+    if (!m || expand_bodies(g->main, e)) {
         mr_graph_free(g);
-        return mr_fail(e, MR_E_MEMORY, "out of memory");
+        free(m);
+        return e->status;
     }
     *m = (mr_model){.env = env, .g = g, .refs = 1};
     __atomic_add_fetch(&env->refs, 1, __ATOMIC_RELAXED);

@@ -1,0 +1,34 @@
+/* builder.h: a plan while it is built; what plan.c, fold.c and steps.c share. */
+#ifndef MR_BUILDER_H
+#define MR_BUILDER_H
+
+#include "engine.h"
+
+typedef struct mr_builder {
+    mr_plan *p;
+    mr_session *s;
+    const mr_graph *g;
+    mr_error *e;
+    bool all;   /* every node, for check; else those that the outputs need */
+    bool *need; /* by node */
+    int cap_steps;
+    mr_exec exec;
+} mr_builder;
+
+/* The value is known: v takes over the reference. */
+void mr_pvalue_set_known(mr_pvalue *v, mr_value *known);
+bool mr_call_shapes_known(const mr_call *c); /* of all inputs and outputs; only tensors */
+mr_status mr_builder_no_memory(mr_error *e);
+
+/* fold.c: nodes whose outputs can be known now. */
+bool mr_may_fold(const mr_builder *b, const mr_call *c);
+/* Computes the node's outputs. false: it keeps its step, and fails there with a message of its own if it must. */
+bool mr_fold_node(mr_builder *b, mr_call *c, const mr_impl *impl);
+bool mr_fold_view(mr_builder *b, const mr_call *c);
+bool mr_fold_constant(mr_builder *b, const mr_node *n);
+
+/* steps.c */
+mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl);
+bool mr_outputs_to_host(mr_builder *b); /* the caller gets outputs in host memory */
+
+#endif

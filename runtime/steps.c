@@ -1,0 +1,155 @@
+/* steps.c: the steps of a plan: kernels with packed weights, views, copies between memories. */
+#include "builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t hash_bytes(const void *p, size_t n)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char *)p)[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
+{
+    mr_model *m = b->s->model;
+    size_t bytes = impl->pack_size(c, i);
+    if (!bytes) return NULL;
+    uint64_t key = hash_bytes(c->params, c->node->op->params_size) ^ (uint64_t)i << 56 ^ bytes;
+    pthread_mutex_lock(&m->lock);
+    mr_packed *k = m->packed;
+    while (k && !(k->weight == c->in[i].v && k->impl == impl && k->key == key)) k = k->next;
+    if (!k && (k = calloc(1, sizeof *k))) {
+        *k = (mr_packed){.weight = c->in[i].v, .impl = impl, .key = key, .bytes = bytes, .next = m->packed};
+        k->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        if (k->data) {
+            impl->pack(c, i, k->data);
+            mr_value_retain(c->in[i].v);
+            m->packed = k;
+        } else {
+            free(k), k = NULL;
+        }
+    }
+    pthread_mutex_unlock(&m->lock);
+    if (k) b->p->packed_bytes += bytes;
+    return k ? k->data : NULL;
+}
+
+static bool pack_weights(mr_builder *b, mr_call *c, const mr_impl *impl, mr_step *st)
+{
+    if (!impl || !impl->pack_in) return true;
+    st->packed = MR_REGION_NEW(&b->p->region, void *, c->n_in + 1);
+    if (!st->packed) return false;
+    for (int i = 0; i < c->n_in; i++)
+        if ((impl->pack_in >> i & 1) && c->in[i].t) st->packed[i] = pack_weight(b, c, impl, i);
+    return true;
+}
+
+static mr_step *new_step(mr_builder *b)
+{
+    mr_plan *p = b->p;
+    if (p->n_steps == b->cap_steps) {
+        int cap = b->cap_steps ? 2 * b->cap_steps : 64;
+        mr_step *steps = realloc(p->steps, sizeof *steps * (size_t)cap);
+        if (!steps) return NULL;
+        p->steps = steps, b->cap_steps = cap;
+    }
+    mr_step *st = &p->steps[p->n_steps++];
+    memset(st, 0, sizeof *st);
+    return st;
+}
+
+bool mr_call_shapes_known(const mr_call *c)
+{
+    for (int i = 0; i < c->n_in; i++)
+        if (c->in[i].type.kind != MR_NONE && (c->in[i].type.kind != MR_TENSOR || !mr_shape_known(&c->in[i].shape)))
+            return false;
+    for (int o = 0; o < c->n_out; o++)
+        if (c->node->out[o] >= 0 && (c->out[o].type.kind != MR_TENSOR || !mr_shape_known(&c->out[o].shape)))
+            return false;
+    return true;
+}
+
+/* A value in the other memory: a constant is uploaded with the frame, anything else gets a step that copies it. */
+static int copy_of(mr_builder *b, const mr_node *n, int id)
+{
+    mr_plan *p = b->p;
+    if (p->values[id].twin >= 0) return p->values[id].twin;
+    mr_pvalue *grown = realloc(p->values, sizeof *grown * ((size_t)p->n_values + 2));
+    if (!grown) return -1;
+    p->values = grown;
+    int twin = p->n_values++;
+    mr_pvalue *from = &p->values[id];
+    p->values[twin] = (mr_pvalue){.type = from->type, .shape = from->shape, .dev = from->dev == MR_CPU ? MR_CUDA : MR_CPU,
+                                  .root = twin, .first = -1, .last = -1, .twin = id};
+    from->twin = twin;
+    if (from->known) {
+        p->values[twin].known = mr_value_retain(from->known);
+        p->values[twin].place = MR_AT_CONST;
+        return twin;
+    }
+    mr_step *st = new_step(b);
+    int *ids = MR_REGION_NEW(&p->region, int, 2);
+    if (!st || !ids) return -1;
+    ids[0] = id, ids[1] = twin;
+    *st = (mr_step){.kind = MR_STEP_COPY, .node = n, .in = ids, .out = ids + 1, .n_in = 1, .n_out = 1};
+    return twin;
+}
+
+/* Ids of a node's inputs in the memory where its row reads them. */
+static int *inputs_at(mr_builder *b, const mr_node *n, int n_in, mr_device_kind dev, const mr_impl *impl)
+{
+    if (!b->s->device) return n->in;
+    int *ids = MR_REGION_NEW(&b->p->region, int, n_in + 1);
+    for (int i = 0; ids && i < n_in; i++) {
+        bool host = dev == MR_CPU || (impl && impl->host_in >> i & 1);
+        ids[i] = n->in[i];
+        if (ids[i] < 0 || b->p->values[ids[i]].type.kind != MR_TENSOR) continue;
+        if (b->p->values[ids[i]].dev != (host ? MR_CPU : MR_CUDA)) ids[i] = copy_of(b, n, ids[i]);
+        if (ids[i] < 0) return NULL;
+    }
+    for (int k = 0; ids && k < n->n_subgraphs; k++)
+        for (int i = 0; i < n->subgraphs[k]->n_captures; i++) {
+            int id = n->subgraphs[k]->values[n->subgraphs[k]->captures[i]].outer;
+            if (b->p->values[id].dev != MR_CPU && copy_of(b, n, id) < 0) return NULL;
+        }
+    return ids;
+}
+
+mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl)
+{
+    const mr_node *n = c->node;
+    bool view = n->op->flags & MR_OP_VIEW;
+    bool fixed = mr_call_shapes_known(c) && !(n->op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) &&
+                 !(impl && impl->count);
+    mr_device_kind dev = view ? b->p->values[n->in[0]].dev : impl ? impl->dev : MR_CPU;
+    int *in = view ? n->in : inputs_at(b, n, c->n_in, dev, impl);
+    mr_step *st = in ? new_step(b) : NULL;
+    if (!st) return mr_builder_no_memory(b->e);
+    st->node = n, st->in = in, st->out = n->out, st->n_in = c->n_in, st->n_out = c->n_out;
+    st->kind = !fixed ? MR_STEP_DYNAMIC : view ? MR_STEP_VIEW : impl ? MR_STEP_RUN : MR_STEP_DYNAMIC;
+    st->impl = impl, st->fn = c->fn;
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0) b->p->values[n->out[o]].dev = dev;
+    if (st->kind == MR_STEP_RUN && impl->scratch) {
+        st->scratch = impl->scratch(c);
+        if (st->scratch > b->p->scratch) b->p->scratch = st->scratch;
+    }
+    return pack_weights(b, c, impl, st) ? MR_OK : mr_builder_no_memory(b->e);
+}
+
+bool mr_outputs_to_host(mr_builder *b)
+{
+    mr_plan *p = b->p;
+    if (!b->s->device) return true;
+    int *ids = MR_REGION_NEW(&p->region, int, p->n_outputs + 1);
+    for (int o = 0; ids && o < p->n_outputs; o++) {
+        ids[o] = p->outputs[o];
+        int made = b->g->values[ids[o]].producer;
+        if (p->values[ids[o]].dev != MR_CPU && (ids[o] = copy_of(b, b->g->nodes[made], ids[o])) < 0) return false;
+    }
+    p->outputs = ids;
+    return ids != NULL;
+}
+

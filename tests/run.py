@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Runs test programs one after the other and sums what they say.
+
+usage: run.py NAME=COMMAND ...
+
+Each command ends with a line `N passed, N failed` (`, N skipped` may follow); one that doesn't, or that exits with another
+status than its line asks for, counts as one failure. What a failing command printed is shown, of the others one line.
+The last line is the sum.
+"""
+import re, subprocess, sys, time
+
+LINE = re.compile(r'(\d+) passed, (\d+) failed(?:, (\d+) skipped)?')
+
+
+def run(name, command):
+    start = time.monotonic()
+    p = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
+    lines = p.stdout.rstrip().split('\n')
+    found = next((m for m in map(LINE.search, reversed(lines)) if m), None)
+    passed, failed, skipped = (int(x or 0) for x in found.groups()) if found else (0, 1, 0)
+    if p.returncode and not failed:
+        failed = 1
+    print(f'{"FAIL" if failed else "ok":4} {name:34} {passed} passed, {failed} failed, {skipped} skipped'
+          f'  {time.monotonic() - start:.1f} s', flush=True)
+    shown = lines if failed else [l for l in lines if l.startswith('skipped')]
+    for line in shown[-60:]:
+        print(f'     | {line}', flush=True)
+    return passed, failed, skipped
+
+
+def main():
+    total = [0, 0, 0]
+    for arg in sys.argv[1:]:
+        name, command = arg.split('=', 1)
+        total = [a + b for a, b in zip(total, run(name, command))]
+    print('{} passed, {} failed, {} skipped'.format(*total))
+    sys.exit(1 if total[1] else 0)
+
+
+main()
