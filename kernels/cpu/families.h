@@ -11,3 +11,5 @@
 #include "kernels/cpu/pool.h"
 #include "kernels/cpu/einsum.h"
 #include "kernels/cpu/det.h"
+#include "kernels/cpu/reduce.h"
+#include "kernels/cpu/softmax.h"

@@ -1,0 +1,145 @@
+/* reduce.c: ReduceL1 … ReduceSumSquare. The axes are an attribute, later an input. */
+#include "kernels/cpu/cpu.h"
+#include "ops/boxes.h"
+#include "ops/rules.h"
+
+#include <string.h>
+
+typedef struct reduce_params {
+    bool keepdims, noop_with_empty_axes, axes_in; /* axes_in: the axes are input 1 */
+    int n_axes;                                   /* 0: none given */
+    const int64_t *axes;
+} reduce_params;
+
+static void read_attribute_axes(mr_reader *r, void *params)
+{
+    reduce_params *p = params;
+    p->keepdims = mr_read_int(r, "keepdims", 1);
+    p->n_axes = mr_read_ints(r, "axes", &p->axes);
+    if (p->n_axes < 0) p->n_axes = 0;
+}
+
+static void read_input_axes(mr_reader *r, void *params)
+{
+    reduce_params *p = params;
+    p->keepdims = mr_read_int(r, "keepdims", 1);
+    p->noop_with_empty_axes = mr_read_int(r, "noop_with_empty_axes", 0);
+    p->axes_in = true;
+}
+
+/* The axes of this call: false when they aren't known yet; then n, when not -1, is how many. */
+static bool axes_of(mr_call *c, int64_t *axes, int *n)
+{
+    const reduce_params *p = c->params;
+    if (p->axes_in && mr_in_has(c, 1)) {
+        if (mr_in_ints(c, 1, axes, n)) return true;
+        *n = c->in[1].shape.rank == 1 && c->in[1].shape.d[0] > 0 ? (int)c->in[1].shape.d[0] : -1;
+        return false;
+    }
+    *n = p->n_axes < MR_MAX_RANK ? p->n_axes : MR_MAX_RANK;
+    for (int i = 0; i < *n; i++) axes[i] = p->axes[i];
+    return true;
+}
+
+/* gone[d]: dimension d is reduced. */
+static mr_status gone_dims(mr_call *c, const int64_t *axes, int n, int rank, bool *gone)
+{
+    const reduce_params *p = c->params;
+    mr_status st = mr_want_axes(c, axes, n, rank, p->axes_in ? "input axes" : "attribute axes", gone);
+    for (int d = 0; d < rank && n == 0; d++) gone[d] = !p->noop_with_empty_axes;
+    return st;
+}
+
+static mr_status infer_open_axes(mr_call *c, int n)
+{
+    const reduce_params *p = c->params;
+    int rank = c->in[0].shape.rank;
+    mr_shape s = mr_shape_unknown();
+    if (p->keepdims || rank <= 0) s = mr_shape_of_rank(rank);
+    else if (n >= 0 && n <= rank) s = mr_shape_of_rank(rank - n);
+    return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
+}
+
+static mr_status infer(mr_call *c)
+{
+    const reduce_params *p = c->params;
+    const mr_shape *x = &c->in[0].shape;
+    int64_t axes[MR_MAX_RANK];
+    bool gone[MR_MAX_RANK];
+    int n;
+    mr_status st;
+    if (p->axes_in && mr_in_has(c, 1) && (st = mr_want_rank(c, 1, 0, 1))) return st;
+    bool known = axes_of(c, axes, &n);
+    if (x->rank < 0 && known && n == 0 && !p->keepdims && !p->noop_with_empty_axes) {
+        mr_shape scalar = mr_shape_scalar();
+        return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &scalar);
+    }
+    if (x->rank < 0 || !known) return infer_open_axes(c, n);
+    if ((st = gone_dims(c, axes, n, x->rank, gone))) return st;
+    mr_shape s = {.rank = 0};
+    for (int d = 0; d < x->rank; d++) {
+        if (!gone[d]) s.d[s.rank++] = x->d[d];
+        else if (p->keepdims) s.d[s.rank++] = 1;
+    }
+    return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
+}
+
+static mr_status run(mr_call *c)
+{
+    const mr_tensor *x = c->in[0].t;
+    int64_t axes[MR_MAX_RANK];
+    bool gone[MR_MAX_RANK];
+    int n;
+    axes_of(c, axes, &n);
+    mr_status st = gone_dims(c, axes, n, x->rank, gone);
+    if (st) return st;
+    mr_box kept, reduced;
+    mr_reduce_boxes(x, gone, &kept, &reduced);
+    mr_reduce_args a = {x->data, c->out[0].t->data, &kept, &reduced, c->pool};
+    ((void (*)(const mr_reduce_args *))c->fn)(&a);
+    return MR_OK;
+}
+
+static mr_fn slot(const mr_call *c, mr_reduction r) { return MR_SLOT(c->cpu->reduce.reduce[r], mr_in_dtype(c, 0)); }
+
+static mr_fn have_l1(const mr_call *c) { return slot(c, MR_REDUCE_L1); }
+static mr_fn have_l2(const mr_call *c) { return slot(c, MR_REDUCE_L2); }
+static mr_fn have_log_sum(const mr_call *c) { return slot(c, MR_REDUCE_LOG_SUM); }
+static mr_fn have_log_sum_exp(const mr_call *c) { return slot(c, MR_REDUCE_LOG_SUM_EXP); }
+static mr_fn have_max(const mr_call *c) { return slot(c, MR_REDUCE_MAX); }
+static mr_fn have_mean(const mr_call *c) { return slot(c, MR_REDUCE_MEAN); }
+static mr_fn have_min(const mr_call *c) { return slot(c, MR_REDUCE_MIN); }
+static mr_fn have_prod(const mr_call *c) { return slot(c, MR_REDUCE_PROD); }
+static mr_fn have_sum(const mr_call *c) { return slot(c, MR_REDUCE_SUM); }
+static mr_fn have_sum_square(const mr_call *c) { return slot(c, MR_REDUCE_SUM_SQUARE); }
+
+#define ROW(op)                                                                                                        \
+    static const mr_impl op##_impls[] = {{.name = "reduce_" #op "_cpu", .have = have_##op, .run = run}, {0}}
+ROW(l1);
+ROW(l2);
+ROW(log_sum);
+ROW(log_sum_exp);
+ROW(max);
+ROW(mean);
+ROW(min);
+ROW(prod);
+ROW(sum);
+ROW(sum_square);
+
+#define ATTRIBUTE(op, until, impls) {"", op, 1, until, sizeof(reduce_params), read_attribute_axes, infer, impls, 0, NULL}
+#define INPUT(op, since, impls) {"", op, since, 0, sizeof(reduce_params), read_input_axes, infer, impls, 0, NULL}
+#define BOTH(op, since, impls) ATTRIBUTE(op, since - 1, impls), INPUT(op, since, impls)
+
+const mr_op mr_ops_reduce[] = {
+    BOTH("ReduceL1", 18, l1_impls),
+    BOTH("ReduceL2", 18, l2_impls),
+    BOTH("ReduceLogSum", 18, log_sum_impls),
+    BOTH("ReduceLogSumExp", 18, log_sum_exp_impls),
+    BOTH("ReduceMax", 18, max_impls),
+    BOTH("ReduceMean", 18, mean_impls),
+    BOTH("ReduceMin", 18, min_impls),
+    BOTH("ReduceProd", 18, prod_impls),
+    BOTH("ReduceSum", 13, sum_impls),
+    BOTH("ReduceSumSquare", 18, sum_square_impls),
+    {0},
+};
