@@ -1,42 +1,37 @@
-/* copies.c: a tensor's dimensions as those that a reduction keeps and those that it takes together. */
+/* copies.c: copies between strided views. */
 #include "ops/copies.h"
 
-#include <string.h>
+mr_fn mr_have_copy(const mr_call *c)
+{
+    return MR_SLOT_BY_SIZE(c->cpu->move.copy, mr_in_dtype(c, 0));
+}
 
-#include "ops/rules.h"
-
-static void dense(mr_box *b)
+void mr_row_major(const int64_t *dims, int rank, int64_t *strides)
 {
     int64_t stride = 1;
-    for (int d = b->rank - 1; d >= 0; d--) {
-        b->ys[d] = stride;
-        stride *= b->dims[d];
+    for (int d = rank - 1; d >= 0; d--) {
+        strides[d] = stride;
+        stride *= dims[d];
     }
 }
 
-void mr_reduce_boxes(const mr_tensor *x, const bool *gone, mr_box *kept, mr_box *reduced)
+void mr_copy_box(const mr_call *c, const void *x, int64_t x_first, void *y, int64_t y_first, const mr_box *box)
 {
-    int64_t stride = mr_tensor_count(x);
-    kept->rank = reduced->rank = 0;
-    for (int d = 0; d < x->rank; d++) {
-        mr_box *b = gone[d] ? reduced : kept;
-        stride = x->dims[d] ? stride / x->dims[d] : 0;
-        b->dims[b->rank] = x->dims[d];
-        b->xs[b->rank++] = stride;
-    }
-    dense(kept);
-    dense(reduced);
+    int64_t size = (int64_t)mr_dtype_size(mr_out_dtype(c, 0));
+    mr_copy_args a = {
+        .x = (const char *)x + x_first * size, .y = (char *)y + y_first * size, .box = box, .pool = c->pool};
+    c->cpu->move.copy[mr_size_index((size_t)size)](&a);
 }
 
-mr_status mr_want_axes(mr_call *c, const int64_t *axes, int n, int rank, const char *what, bool *gone)
+void mr_copy_permuted(const mr_call *c, const void *x, void *y, const int64_t *dims, const int *perm, int rank)
 {
-    memset(gone, 0, sizeof *gone * MR_MAX_RANK);
-    for (int i = 0; i < n; i++) {
-        int axis;
-        mr_status st = mr_want_axis(c, axes[i], rank, what, &axis);
-        if (st) return st;
-        if (gone[axis]) return mr_call_fail(c, MR_E_SHAPES, "%s has axis %d twice", what, axis);
-        gone[axis] = true;
+    int64_t strides[MR_BOX_RANK];
+    mr_box box = {.rank = rank};
+    mr_row_major(dims, rank, strides);
+    for (int i = 0; i < rank; i++) {
+        box.dims[i] = dims[perm[i]];
+        box.xs[i] = strides[perm[i]];
     }
-    return MR_OK;
+    mr_row_major(box.dims, rank, box.ys);
+    mr_copy_box(c, x, 0, y, 0, &box);
 }
