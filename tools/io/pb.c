@@ -279,8 +279,7 @@ mr_status mr_pb_read(const char *path, mr_type expected, mr_value **out, char **
     mr_error why = {0};
     if (mr_file_open(path, &file, e) != MR_OK) return e->status;
     if (mr_pb_parse(file->data, file->size, expected, out, name, &why) != MR_OK)
-        mr_fail_as(e, mr_code_status(MR_E_INPUT_FORMAT), MR_E_INPUT_FORMAT, "%s: %s", path, why.text ? why.text : "?");
-    mr_error_clear(&why);
+        mr_error_in_file(e, &why, path);
     mr_map_close(file);
     return e->status;
 }
