@@ -203,17 +203,23 @@ static void split_elems(mr_call *c)
     }
 }
 
+static mr_status split_lengths(mr_call *c, mr_dim dim, mr_dim **lengths)
+{
+    const split_params *p = c->params;
+    *lengths = mr_call_alloc(c, sizeof **lengths * (size_t)c->n_out);
+    if (!*lengths) return c->error->status;
+    bool given = p->n >= 0 || mr_in_has(c, 1);
+    return given ? given_lengths(c, p, dim, *lengths) : even_lengths(c, p, dim, *lengths);
+}
+
 static mr_status split_infer(mr_call *c)
 {
     const split_params *p = c->params;
     mr_shape s = c->in[0].shape;
-    mr_dim *lengths = mr_call_alloc(c, sizeof *lengths * (size_t)c->n_out);
+    mr_dim *lengths;
     int axis = 0;
-    mr_status st = lengths ? MR_OK : c->error->status;
-    if (!st && s.rank >= 0) st = mr_want_axis(c, p->axis, s.rank, "attribute axis", &axis);
-    mr_dim dim = s.rank > 0 ? s.d[axis] : MR_DIM_UNKNOWN;
-    bool given = p->n >= 0 || mr_in_has(c, 1);
-    if (!st) st = given ? given_lengths(c, p, dim, lengths) : even_lengths(c, p, dim, lengths);
+    mr_status st = s.rank < 0 ? MR_OK : mr_want_axis(c, p->axis, s.rank, "attribute axis", &axis);
+    if (!st) st = split_lengths(c, s.rank > 0 ? s.d[axis] : MR_DIM_UNKNOWN, &lengths);
     for (int o = 0; !st && o < c->n_out; o++) {
         if (s.rank > 0) s.d[axis] = lengths[o];
         st = mr_out_tensor(c, o, mr_in_dtype(c, 0), &s);
@@ -227,18 +233,17 @@ static mr_status split_run(mr_call *c)
     const split_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
+    mr_dim *lengths;
+    mr_status st = split_lengths(c, x->dims[axis], &lengths);
     int64_t at = 0;
-    for (int o = 0; o < c->n_out; o++) {
-        int64_t own = c->out[o].shape.d[axis];
-        if (mr_out_wanted(c, o)) {
-            slab s = slab_of(c->out[o].t, axis, x->dims[axis], at);
-            mr_box box = {
-                .rank = 2, .dims = {s.outer, s.own * s.inner}, .xs = {s.all * s.inner, 1}, .ys = {s.own * s.inner, 1}};
-            mr_copy_box(c, x->data, s.at * s.inner, c->out[o].t->data, 0, &box);
-        }
-        at += own;
+    for (int o = 0; !st && o < c->n_out; at += lengths[o], o++) {
+        if (!mr_out_wanted(c, o)) continue;
+        slab s = slab_of(c->out[o].t, axis, x->dims[axis], at);
+        mr_box box = {
+            .rank = 2, .dims = {s.outer, s.own * s.inner}, .xs = {s.all * s.inner, 1}, .ys = {s.own * s.inner, 1}};
+        mr_copy_box(c, x->data, s.at * s.inner, c->out[o].t->data, 0, &box);
     }
-    return MR_OK;
+    return st;
 }
 
 static const mr_impl split_impls[] = {{.name = "split_cpu", .have = mr_have_copy, .run = split_run}, {0}};

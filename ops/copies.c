@@ -17,7 +17,7 @@ void mr_row_major(const int64_t *dims, int rank, int64_t *strides)
 
 void mr_copy_box(const mr_call *c, const void *x, int64_t x_first, void *y, int64_t y_first, const mr_box *box)
 {
-    int64_t size = (int64_t)mr_dtype_size(mr_out_dtype(c, 0));
+    int64_t size = (int64_t)mr_dtype_size(mr_in_dtype(c, 0));
     mr_copy_args a = {
         .x = (const char *)x + x_first * size, .y = (char *)y + y_first * size, .box = box, .pool = c->pool};
     c->cpu->move.copy[mr_size_index((size_t)size)](&a);

@@ -11,7 +11,7 @@ mr_fn mr_have_copy(const mr_call *c);
 /* Strides of a row-major tensor. */
 void mr_row_major(const int64_t *dims, int rank, int64_t *strides);
 
-/* Runs the copy kernel: y[y_first + …] = x[x_first + …] over the box, firsts in elements of output 0's type. */
+/* Runs the copy kernel: y[y_first + …] = x[x_first + …] over the box, firsts in elements of input 0's type. */
 void mr_copy_box(const mr_call *c, const void *x, int64_t x_first, void *y, int64_t y_first, const mr_box *box);
 
 /* y = x with its axes permuted: y's dimension i is x's dimension perm[i]. dims are x's. */

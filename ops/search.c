@@ -55,7 +55,8 @@ static mr_fn topk_have(const mr_call *c)
 /* Room for the output that nobody wants. */
 static size_t topk_scratch(const mr_call *c)
 {
-    size_t n = (size_t)mr_dims_product(c->out[0].shape.d, 0, c->out[0].shape.rank);
+    const mr_shape *s = &c->out[mr_out_wanted(c, 0) ? 0 : 1].shape;
+    size_t n = (size_t)mr_dims_product(s->d, 0, s->rank);
     return n *
            ((mr_out_wanted(c, 0) ? 0 : mr_dtype_size(mr_in_dtype(c, 0))) + (mr_out_wanted(c, 1) ? 0 : sizeof(int64_t)));
 }
@@ -71,7 +72,7 @@ static mr_status topk_run(mr_call *c)
                       .outer = mr_dims_product(x->dims, 0, axis),
                       .n = x->dims[axis],
                       .inner = mr_dims_product(x->dims, axis + 1, x->rank),
-                      .k = c->out[0].shape.d[axis],
+                      .k = c->out[mr_out_wanted(c, 0) ? 0 : 1].t->dims[axis],
                       .largest = p->largest,
                       .pool = c->pool};
     ((void (*)(const mr_topk_args *))c->fn)(&a);
