@@ -21,10 +21,10 @@ ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DMR_VERSION='"$(VERSION)"' $(WARN) $(CFLA
 KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math
 
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+comma     := ,
 BLAS_DIR  := /usr/lib/$(MULTIARCH)/openblas-serial
 # OpenBLAS without threads of its own: minirt's pool calls it on tiles.
 BLAS_LIBS := $(if $(wildcard $(BLAS_DIR)/libopenblas.so.0),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
-comma     := ,
 LIBS      := -lprotobuf-c -lpthreadpool $(BLAS_LIBS) -lm -lpthread -ldl
 TOOL_LIBS := -lzip -ljansson -ljpeg -lpng
 
