@@ -12,12 +12,14 @@ void mr_box_simplify(mr_box *b)
 {
     int n = 0;
     for (int i = 0; i < b->rank; i++) {
-        if (b->dims[i] == 1) continue;
-        bool merges = n > 0 && b->xs[n - 1] == b->xs[i] * b->dims[i] && b->ys[n - 1] == b->ys[i] * b->dims[i];
-        if (!merges) b->dims[n++] = 1;
-        b->dims[n - 1] *= b->dims[i];
-        b->xs[n - 1] = b->xs[i];
-        b->ys[n - 1] = b->ys[i];
+        int64_t dim = b->dims[i];
+        if (dim == 1) continue;
+        bool merges = n > 0 && b->xs[n - 1] == b->xs[i] * dim && b->ys[n - 1] == b->ys[i] * dim;
+        if (merges) dim *= b->dims[--n];
+        b->dims[n] = dim;
+        b->xs[n] = b->xs[i];
+        b->ys[n] = b->ys[i];
+        n++;
     }
     if (n == 0) {
         b->dims[0] = b->xs[0] = b->ys[0] = 1;
