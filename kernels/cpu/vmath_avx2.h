@@ -3,7 +3,7 @@
  *
  * Every function takes the whole range of float, with denormals, infinities and NaN, and gives the same bits for a lane
  * whatever stands in the others, so that a remainder may be padded with anything. Errors (tests/unit/test_vmath_avx2.c)
- * are below 2 ULP. Polynomials are minimax fits of our own, of relative error below 2^-26; they run from the lowest
+ * are below 2.2 ULP. Polynomials are minimax fits of our own, of relative error below 2^-26; they run from the lowest
  * coefficient up.
  */
 #ifndef MR_KERNELS_CPU_VMATH_AVX2_H
