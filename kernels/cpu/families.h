@@ -19,3 +19,4 @@
 #include "kernels/cpu/cast.h"
 #include "kernels/cpu/quantize.h"
 #include "kernels/cpu/norm.h"
+#include "kernels/cpu/loss.h"
