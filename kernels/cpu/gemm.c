@@ -7,23 +7,13 @@
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/narrow.h"
 #include "kernels/cpu/sums.h"
+#include "kernels/cpu/to_int.h"
 
 /* Integers are multiplied by alpha and beta as integers when those are whole. */
 static bool whole(const mr_gemm_args *g)
 {
     return g->alpha == truncf(g->alpha) && (!g->c || g->beta == truncf(g->beta)) && fabsf(g->alpha) < 0x1p63f &&
            (!g->c || fabsf(g->beta) < 0x1p63f);
-}
-
-/* v cut off towards zero; beyond the range of the integer its nearest end, 0 for NaN. */
-static uint64_t cut(double v, bool is_signed, size_t size)
-{
-    int bits = (int)size * 8 - is_signed;
-    double end = ldexp(1, bits);
-    uint64_t last = (uint64_t)-1 >> (64 - bits);
-    if (v >= end) return last;
-    if (is_signed) return v < -end ? ~last : v == v ? (uint64_t)(int64_t)v : 0;
-    return v > 0 ? (uint64_t)v : 0;
 }
 
 #define MR_BODY "kernels/cpu/gemm.inc"

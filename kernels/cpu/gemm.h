@@ -14,7 +14,7 @@ typedef struct mr_gemm_args {
     void *y;
     const void *packed; /* B as pack of the same level made it, or NULL; then the batch does not step through B */
     int64_t c_row, c_col;
-    float alpha, beta; /* integers: both whole, or the sum goes through double and is cut off towards zero */
+    float alpha, beta; /* integers: both whole, or the sum goes on in double and is cut off toward zero */
     mr_pool *pool;
     void *scratch; /* as many bytes as the scratch slot says */
 } mr_gemm_args;

@@ -1,0 +1,164 @@
+/* conv.c: Conv, ConvInteger and QLinearConv. */
+#include "ops/convolution.h"
+
+#include "kernels/cpu/cpu.h"
+
+static const void *data_of(const mr_call *c, int i) { return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL; }
+
+static mr_conv_args args_of(const mr_call *c, int x, int w, int b)
+{
+    mr_conv_args v = {.pool = c->pool, .scratch = c->scratch};
+    mr_conv_geometry((mr_call *)(uintptr_t)c, c->params, x, w, &v);
+    mr_conv_flatten(&v);
+    v.x = data_of(c, x), v.w = data_of(c, w), v.b = data_of(c, b);
+    v.y = c->out[0].t ? c->out[0].t->data : NULL;
+    v.packed = c->packed ? c->packed[w] : NULL;
+    return v;
+}
+
+/* ---- Conv ---- */
+
+static mr_status conv_infer(mr_call *c)
+{
+    mr_shape y;
+    mr_status st = mr_conv_shape(c, c->params, 0, 1, 2, &y);
+    return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
+}
+
+static mr_fn conv_have(const mr_call *c) { return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0)); }
+
+static size_t conv_scratch(const mr_call *c)
+{
+    mr_conv_args v = args_of(c, 0, 1, 2);
+    mr_conv_size_fn *size = c->cpu->conv.scratch[mr_in_dtype(c, 0)];
+    return size ? size(&v) : 0;
+}
+
+static mr_status conv_run(mr_call *c)
+{
+    mr_conv_args v = args_of(c, 0, 1, 2);
+    ((mr_conv_fn *)c->fn)(&v);
+    return MR_OK;
+}
+
+static const mr_impl conv_rows[] = {
+    {.name = "conv", .dev = MR_CPU, .have = conv_have, .run = conv_run, .scratch = conv_scratch}, {0}};
+
+/* ---- ConvInteger ---- */
+
+enum { X, W, X_ZERO, W_ZERO };
+
+/* A scalar, or a vector of one element. */
+static mr_status want_one(mr_call *c, int i)
+{
+    const mr_shape *s = &c->in[i].shape;
+    mr_status st = mr_in_has(c, i) ? mr_want_rank(c, i, 0, 1) : MR_OK;
+    if (st || !mr_in_has(c, i) || s->rank < 1 || s->d[0] < 0 || s->d[0] == 1) return st;
+    return mr_call_fail_in(c, MR_E_SHAPES, i, "has %lld elements, must be one for all", (long long)s->d[0]);
+}
+
+/* One for all, or one a map of w. */
+static mr_status want_one_or_map(mr_call *c, int i, int w)
+{
+    const mr_shape *s = &c->in[i].shape;
+    if (mr_in_has(c, i) && s->rank == 1 && s->d[0] != 1 && c->in[w].shape.rank > 0)
+        return mr_want_bias(c, i, c->in[w].shape.d[0]);
+    return want_one(c, i);
+}
+
+static mr_status integer_infer(mr_call *c)
+{
+    mr_shape y;
+    mr_status st;
+    if ((st = mr_conv_shape(c, c->params, X, W, c->n_in, &y)) || (st = want_one(c, X_ZERO)) ||
+        (st = want_one_or_map(c, W_ZERO, W)))
+        return st;
+    return mr_out_tensor(c, 0, MR_I32, &y);
+}
+
+static mr_fn int_slot(const mr_call *c, int x, int w)
+{
+    mr_dtype dx = mr_in_dtype(c, x), dw = mr_in_dtype(c, w);
+    bool integer = (dx == MR_U8 || dx == MR_I8) && (dw == MR_U8 || dw == MR_I8);
+    return integer ? (mr_fn)c->cpu->conv.integer[dx == MR_I8][dw == MR_I8] : NULL;
+}
+
+static bool one_a_map(const mr_call *c, int i)
+{
+    return mr_in_has(c, i) && c->in[i].shape.rank == 1 && c->in[i].shape.d[0] != 1;
+}
+
+static mr_intconv_args int_args(const mr_call *c, int x, int x_zero, int w, int w_zero, int b)
+{
+    mr_intconv_args q = {.conv = args_of(c, x, w, b), .out.type = MR_I32, .w_zero = data_of(c, w_zero)};
+    q.x_zero = data_of(c, x_zero) ? (int32_t)mr_tensor_int(c->in[x_zero].t, 0) : 0;
+    q.w_zero_step = one_a_map(c, w_zero);
+    return q;
+}
+
+static mr_fn integer_have(const mr_call *c) { return int_slot(c, X, W); }
+
+static mr_status integer_run(mr_call *c)
+{
+    mr_intconv_args q = int_args(c, X, X_ZERO, W, W_ZERO, c->n_in);
+    ((mr_intconv_fn *)c->fn)(&q);
+    return MR_OK;
+}
+
+static const mr_impl integer_rows[] = {{.name = "conv_integer", .dev = MR_CPU, .have = integer_have, .run = integer_run},
+                                       {0}};
+
+/* ---- QLinearConv ---- */
+
+enum { Q_X, Q_X_SCALE, Q_X_ZERO, Q_W, Q_W_SCALE, Q_W_ZERO, Q_Y_SCALE, Q_Y_ZERO, Q_B };
+
+static mr_status qlinear_infer(mr_call *c)
+{
+    mr_shape y;
+    mr_status st;
+    if ((st = mr_conv_shape(c, c->params, Q_X, Q_W, Q_B, &y)) || (st = want_one(c, Q_X_SCALE)) ||
+        (st = want_one(c, Q_X_ZERO)) || (st = want_one_or_map(c, Q_W_SCALE, Q_W)) ||
+        (st = want_one_or_map(c, Q_W_ZERO, Q_W)) || (st = want_one(c, Q_Y_SCALE)) || (st = want_one(c, Q_Y_ZERO)))
+        return st;
+    return mr_out_tensor(c, 0, mr_in_dtype(c, Q_Y_ZERO), &y);
+}
+
+static mr_fn qlinear_have(const mr_call *c)
+{
+    mr_dtype y = mr_in_dtype(c, Q_Y_ZERO);
+    return y == MR_U8 || y == MR_I8 ? int_slot(c, Q_X, Q_W) : NULL;
+}
+
+static size_t scale_bytes(const mr_call *c)
+{
+    int64_t n = one_a_map(c, Q_W_SCALE) ? c->in[Q_W_SCALE].shape.d[0] : 1;
+    return (size_t)n * sizeof(double);
+}
+
+static mr_status qlinear_run(mr_call *c)
+{
+    mr_intconv_args q = int_args(c, Q_X, Q_X_ZERO, Q_W, Q_W_ZERO, Q_B);
+    double *scale = c->scratch, x = mr_tensor_real(c->in[Q_X_SCALE].t, 0), y = mr_tensor_real(c->in[Q_Y_SCALE].t, 0);
+    for (size_t i = 0; i < scale_bytes(c) / sizeof(double); i++)
+        scale[i] = x * mr_tensor_real(c->in[Q_W_SCALE].t, (int64_t)i) / y;
+    q.out = (mr_requant){.type = mr_in_dtype(c, Q_Y_ZERO), .scale = scale, .scale_row = one_a_map(c, Q_W_SCALE),
+                         .zero = (int32_t)mr_tensor_int(c->in[Q_Y_ZERO].t, 0)};
+    ((mr_intconv_fn *)c->fn)(&q);
+    return MR_OK;
+}
+
+static const mr_impl qlinear_rows[] = {
+    {.name = "qlinear_conv", .dev = MR_CPU, .have = qlinear_have, .run = qlinear_run, .scratch = scale_bytes}, {0}};
+
+#define CONV(op, from, INFER, ROWS)                                                                                    \
+    {                                                                                                                  \
+        .name = op, .domain = "", .since = from, .params_size = sizeof(mr_conv_params), .read = mr_conv_read,          \
+        .infer = INFER, .impls = ROWS                                                                                  \
+    }
+
+const mr_op mr_ops_conv[] = {
+    CONV("Conv", 1, conv_infer, conv_rows),
+    CONV("ConvInteger", 10, integer_infer, integer_rows),
+    CONV("QLinearConv", 10, qlinear_infer, qlinear_rows),
+    {0},
+};

@@ -1,0 +1,25 @@
+/* convolution.h: what the operators that convolve share: their shapes, and what the kernels want to know of them. */
+#ifndef MR_OPS_CONVOLUTION_H
+#define MR_OPS_CONVOLUTION_H
+
+#include "kernels/cpu/conv.h"
+#include "ops/window.h"
+
+typedef struct mr_conv_params {
+    mr_window window;
+    int64_t group;
+} mr_conv_params;
+
+void mr_conv_read(mr_reader *r, void *params);
+
+/* Shape of Y of a convolution of inputs x and w (and bias b); fails when they do not fit. */
+mr_status mr_conv_shape(mr_call *c, const mr_conv_params *p, int x, int w, int b, mr_shape *y);
+/* Input b, when it is there, is a vector of n. */
+mr_status mr_want_bias(mr_call *c, int b, mr_dim n);
+
+/* Of concrete shapes; pointers are left alone. */
+void mr_conv_geometry(mr_call *c, const mr_conv_params *p, int x, int w, mr_conv_args *v);
+/* Neighbouring axes that the windows only walk along become one. */
+void mr_conv_flatten(mr_conv_args *v);
+
+#endif

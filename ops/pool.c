@@ -1,0 +1,218 @@
+/* pool.c: AveragePool, MaxPool, LpPool, their global forms, and MaxUnpool. */
+#include "kernels/cpu/pool.h"
+
+#include <string.h>
+
+#include "kernels/cpu/cpu.h"
+#include "ops/sizes.h"
+#include "ops/window.h"
+
+typedef struct pool_params {
+    mr_window window;
+    bool count_include_pad, column_major;
+    double p;
+} pool_params;
+
+static double read_p(mr_reader *r, int until)
+{
+    return mr_read_version(r) <= until ? (double)mr_read_float(r, "p", 2) : (double)mr_read_int(r, "p", 2);
+}
+
+static void pool_read(mr_reader *r, void *params)
+{
+    pool_params *p = params;
+    mr_window_read(r, &p->window);
+    p->count_include_pad = mr_read_int(r, "count_include_pad", 0) != 0;
+    p->column_major = mr_read_int(r, "storage_order", 0) != 0;
+    if (p->window.kernel.n < 0) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute kernel_shape is missing");
+}
+
+static void lp_read(mr_reader *r, void *params)
+{
+    pool_read(r, params);
+    ((pool_params *)params)->p = read_p(r, 1);
+}
+
+static void global_lp_read(mr_reader *r, void *params) { ((pool_params *)params)->p = read_p(r, 1); }
+
+/* ---- windows ---- */
+
+static mr_status pool_infer(mr_call *c)
+{
+    const pool_params *p = c->params;
+    const mr_shape *x = &c->in[0].shape;
+    int axes = p->window.kernel.n;
+    mr_status st;
+    if ((st = mr_window_check(c, &p->window, x->rank >= 0 ? x->rank - 2 : axes)) ||
+        (st = mr_want_rank(c, 0, 3, MR_MAX_RANK)))
+        return st;
+    mr_shape y = mr_shape_of_rank(axes + 2);
+    if (x->rank > 0) y.d[0] = x->d[0], y.d[1] = x->d[1];
+    for (int i = 0; i < axes; i++) {
+        mr_window_axis a;
+        mr_dim in = x->rank > 0 ? x->d[2 + i] : MR_DIM_UNKNOWN;
+        if ((st = mr_window_axis_of(c, &p->window, axes, i, in, p->window.kernel.at[i], &a))) return st;
+        y.d[2 + i] = a.out;
+    }
+    mr_out_tensor(c, 1, MR_I64, &y);
+    return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
+}
+
+static mr_status pool_run(mr_call *c)
+{
+    const pool_params *p = c->params;
+    const mr_tensor *x = c->in[0].t;
+    mr_pool_args a = {.x = x->data, .planes = x->dims[0] * x->dims[1], .rank = x->rank - 2, .pool = c->pool};
+    a.y = c->out[0].t ? c->out[0].t->data : NULL;
+    a.indices = mr_out_wanted(c, 1) ? c->out[1].t->data : NULL;
+    a.count_pads = p->count_include_pad;
+    a.column_major = p->column_major;
+    a.p = p->p;
+    for (int i = 0; i < a.rank; i++) {
+        mr_window_axis w;
+        mr_window_axis_of(c, &p->window, a.rank, i, x->dims[2 + i], p->window.kernel.at[i], &w);
+        a.axis[i] = (mr_pool_axis){w.in, w.out, w.kernel, w.stride, w.dilation, w.pad, w.pad_end};
+    }
+    ((mr_pool_fn *)c->fn)(&a);
+    return MR_OK;
+}
+
+/* ---- global: one window over everything ---- */
+
+static mr_status global_infer(mr_call *c)
+{
+    mr_shape y = c->in[0].shape;
+    mr_status st = mr_want_rank(c, 0, 3, MR_MAX_RANK);
+    for (int i = 2; i < y.rank; i++) y.d[i] = 1;
+    return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
+}
+
+static mr_status global_run(mr_call *c)
+{
+    const mr_tensor *x = c->in[0].t;
+    int64_t plane = mr_dims_product(x->dims, 2, x->rank);
+    mr_pool_args a = {.x = x->data, .y = c->out[0].t->data, .planes = x->dims[0] * x->dims[1], .rank = 1, .pool = c->pool};
+    a.axis[0] = (mr_pool_axis){.in = plane, .out = 1, .taps = plane, .stride = 1, .dilation = 1};
+    if (c->params) a.p = ((const pool_params *)c->params)->p;
+    ((mr_pool_fn *)c->fn)(&a);
+    return MR_OK;
+}
+
+static mr_fn have_average(const mr_call *c) { return MR_SLOT(c->cpu->pool.average, mr_in_dtype(c, 0)); }
+static mr_fn have_max(const mr_call *c) { return MR_SLOT(c->cpu->pool.max, mr_in_dtype(c, 0)); }
+static mr_fn have_lp(const mr_call *c) { return MR_SLOT(c->cpu->pool.lp, mr_in_dtype(c, 0)); }
+
+static const mr_impl average_rows[] = {{.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run}, {0}};
+static const mr_impl max_rows[] = {{.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run}, {0}};
+static const mr_impl lp_rows[] = {{.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = pool_run}, {0}};
+static const mr_impl global_average_rows[] = {
+    {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run}, {0}};
+static const mr_impl global_max_rows[] = {
+    {.name = "global_max_pool", .dev = MR_CPU, .have = have_max, .run = global_run}, {0}};
+static const mr_impl global_lp_rows[] = {
+    {.name = "global_lp_pool", .dev = MR_CPU, .have = have_lp, .run = global_run}, {0}};
+
+/* ---- MaxUnpool ---- */
+
+enum { X, I, OUTPUT_SHAPE };
+
+static void unpool_read(mr_reader *r, void *params)
+{
+    mr_window_read(r, &((pool_params *)params)->window);
+}
+
+/* The shape that the indices count in: that of the MaxPool's input, as far as its attributes tell. */
+static mr_status pooled_shape(mr_call *c, mr_shape *s)
+{
+    const mr_window *w = &((const pool_params *)c->params)->window;
+    int axes = w->kernel.n;
+    *s = mr_shape_of_rank(axes + 2);
+    if (c->in[X].shape.rank < 0) return MR_OK;
+    s->d[0] = c->in[X].shape.d[0], s->d[1] = c->in[X].shape.d[1];
+    for (int i = 0; i < axes; i++) {
+        mr_dim d = c->in[X].shape.d[2 + i];
+        if (d < 0) continue;
+        s->d[2 + i] = (d - 1) * mr_ints_at(w->strides, i, 1) + w->kernel.at[i] - mr_ints_at(w->pads, i, 0) -
+                      mr_ints_at(w->pads, axes + i, 0);
+        if (s->d[2 + i] < 0)
+            return mr_call_fail(c, MR_E_SHAPES, "spatial axis %d: the pads cut off more than the output has", i);
+    }
+    return MR_OK;
+}
+
+static mr_status unpool_infer(mr_call *c)
+{
+    const mr_window *w = &((const pool_params *)c->params)->window;
+    mr_shape y, box;
+    mr_status st;
+    if ((st = mr_window_check(c, w, c->in[X].shape.rank >= 0 ? c->in[X].shape.rank - 2 : w->kernel.n)) ||
+        (st = mr_want_rank(c, X, 3, MR_MAX_RANK)) || (st = pooled_shape(c, &box)))
+        return st;
+    if (c->in[I].shape.rank >= 0 && c->in[X].shape.rank >= 0 && !mr_shape_equal(&c->in[I].shape, &c->in[X].shape) &&
+        mr_shape_known(&c->in[I].shape) && mr_shape_known(&c->in[X].shape))
+        return mr_call_fail_in(c, MR_E_SHAPES, I, "must have the shape of X");
+    y = box;
+    if (mr_in_has(c, OUTPUT_SHAPE)) {
+        int n;
+        y = mr_shape_of_rank(box.rank);
+        if ((st = mr_in_dims(c, OUTPUT_SHAPE, y.d, &n))) return st;
+        if (n >= 0 && n != box.rank)
+            return mr_call_fail_in(c, MR_E_SHAPES, OUTPUT_SHAPE, "has %d elements, must have %d", n, box.rank);
+    }
+    return mr_out_tensor(c, 0, mr_in_dtype(c, X), &y);
+}
+
+/* Each index must lie in the pooled shape, and its element in the output. */
+static mr_status check_indices(mr_call *c, const mr_unpool_args *a)
+{
+    int64_t size = mr_dims_product(a->box, 0, a->rank);
+    for (int64_t i = 0; i < a->n; i++) {
+        int64_t index = a->indices[i];
+        if (index < 0 || index >= size)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, I, "index %lld at position %lld out of range [0,%lld]",
+                                   (long long)index, (long long)i, (long long)size - 1);
+        for (int d = a->rank - 1; d >= 0; index /= a->box[d], d--)
+            if (index % a->box[d] >= a->dims[d])
+                return mr_call_fail_in(c, MR_E_NODE_VALUE, I,
+                                       "index %lld at position %lld is %lld on axis %d, output_shape has %lld",
+                                       (long long)a->indices[i], (long long)i, (long long)(index % a->box[d]), d,
+                                       (long long)a->dims[d]);
+    }
+    return MR_OK;
+}
+
+static mr_status unpool_run(mr_call *c)
+{
+    mr_shape box;
+    const mr_tensor *y = c->out[0].t;
+    mr_status st = pooled_shape(c, &box);
+    if (st) return st;
+    mr_unpool_args a = {.x = c->in[X].t->data, .indices = c->in[I].t->data, .y = y->data,
+                        .n = mr_tensor_count(c->in[X].t), .rank = y->rank};
+    memcpy(a.box, box.d, sizeof a.box);
+    memcpy(a.dims, y->dims, sizeof a.dims);
+    if ((st = check_indices(c, &a))) return st;
+    ((void (*)(const mr_unpool_args *))c->fn)(&a);
+    return MR_OK;
+}
+
+static mr_fn have_unpool(const mr_call *c) { return MR_SLOT_BY_SIZE(c->cpu->pool.unpool, mr_in_dtype(c, X)); }
+
+static const mr_impl unpool_rows[] = {{.name = "max_unpool", .dev = MR_CPU, .have = have_unpool, .run = unpool_run}, {0}};
+
+#define POOL(op, from, READ, INFER, ROWS)                                                                              \
+    {                                                                                                                  \
+        .name = op, .domain = "", .since = from, .params_size = sizeof(pool_params), .read = READ, .infer = INFER,     \
+        .impls = ROWS                                                                                                  \
+    }
+
+const mr_op mr_ops_pool[] = {
+    POOL("AveragePool", 1, pool_read, pool_infer, average_rows),
+    POOL("MaxPool", 1, pool_read, pool_infer, max_rows),
+    POOL("LpPool", 1, lp_read, pool_infer, lp_rows),
+    {.name = "GlobalAveragePool", .domain = "", .since = 1, .infer = global_infer, .impls = global_average_rows},
+    {.name = "GlobalMaxPool", .domain = "", .since = 1, .infer = global_infer, .impls = global_max_rows},
+    POOL("GlobalLpPool", 1, global_lp_read, global_infer, global_lp_rows),
+    POOL("MaxUnpool", 9, unpool_read, unpool_infer, unpool_rows),
+    {0},
+};
