@@ -2,29 +2,37 @@
 #
 # Sources are found by wildcard: a new operator, kernel or command is a new file. ISA flags go by file name.
 
-B      ?= build
-CACHE  ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/minirt
-VENV   := $(CACHE)/venv
-PYTHON := $(VENV)/bin/python
-PREFIX ?= /usr/local
+B       ?= build
+CACHE   ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/minirt
+VENV    := $(CACHE)/venv
+PYTHON  := $(VENV)/bin/python
+PREFIX  ?= /usr/local
+VERSION := 0.1.0
+Q       := $(if $(V),,@)
+comma   := ,
+
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-JOBS   ?= $(shell nproc 2>/dev/null || echo 1)
-VERSION := 0.1.0
-Q      := $(if $(V),,@)
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
 
-WARN   := -Wall -Wextra -Werror
+# What Debian has and minirt builds with; the README says what each is for.
+PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas-serial-dev libpthreadpool-dev \
+            libzip-dev libjansson-dev libjpeg62-turbo-dev libpng-dev
+TEST_PACKAGES := libcmocka-dev libsimde-dev python3 python3-venv
+
 # No contraction of a*b+c: reference mode has the same bits on every machine. The SIMD levels say fma when they mean it.
-CFLAGS ?= -O2 -g
-ALL_CFLAGS = -std=gnu17 -D_GNU_SOURCE -DMR_VERSION='"$(VERSION)"' $(WARN) $(CFLAGS) $(SAN) -fPIC -ffp-contract=off -I. -I$B/gen $(DEP_CFLAGS)
-KERNEL_CFLAGS := -O3 -fno-math-errno -fno-trapping-math
+CFLAGS     ?= -O2 -g
+WARN       := -Wall -Wextra -Werror
+BASE_FLAGS  = $(WARN) $(CFLAGS) $(SAN) -fPIC -ffp-contract=off -I. -I$B/gen
+C_FLAGS     = -std=gnu17 -D_GNU_SOURCE -DMR_VERSION='"$(VERSION)"' $(BASE_FLAGS)
+KERNEL_FLAGS := -O3 -fno-math-errno -fno-trapping-math
 
-MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
-comma     := ,
-BLAS_DIR  := /usr/lib/$(MULTIARCH)/openblas-serial
 # OpenBLAS without threads of its own: minirt's pool calls it on tiles.
-BLAS_LIBS := $(if $(wildcard $(BLAS_DIR)/libopenblas.so.0),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
+BLAS_DIR  := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-serial)
+BLAS_LIBS := $(if $(BLAS_DIR),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
 LIBS      := -lprotobuf-c -lpthreadpool $(BLAS_LIBS) -lm -lpthread -ldl
 TOOL_LIBS := -lzip -ljansson -ljpeg -lpng
 
@@ -33,55 +41,82 @@ TOOL_SRC := $(filter-out tools/minirt.c tools/conformance.c,$(wildcard tools/*.c
 LIB_OBJ  := $(LIB_SRC:%.c=$B/obj/%.o) $B/obj/gen/onnx.pb-c.o
 TOOL_OBJ := $(TOOL_SRC:%.c=$B/obj/%.o)
 
+## all               build/minirt, build/minirt-conformance, build/libminirt.{so,a} and the device plugins
 .PHONY: all
 all: $B/minirt $B/minirt-conformance $B/libminirt.so $B/libminirt.a plugins
+
+## setup             install the Debian packages that are missing (or say how)
+.PHONY: setup
+setup:
+	@tools/setup.sh $(PACKAGES)
+
+## demo              set up, build, and read a digit from a picture with a real model
+.PHONY: demo
+demo: setup
+	@$(MAKE) --no-print-directory all
+	examples/digits/demo.sh $B/minirt
 
 # ---- objects ----
 
 $B/obj/%.o: %.c | $B/gen/onnx.pb-c.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ISA_CFLAGS) -MMD -MP -c $< -o $@
+	$(if $(V),,@echo "  cc $<")
+	$(Q)$(CC) $(C_FLAGS) $(ISA_FLAGS) -MMD -MP -c $< -o $@
 
-$B/obj/kernels/%.o: CFLAGS += $(KERNEL_CFLAGS)
-$B/obj/%_avx2.o: ISA_CFLAGS := -mavx2 -mfma -mf16c
-$B/obj/%_avx512.o: ISA_CFLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
+$B/obj/kernels/%.o: CFLAGS += $(KERNEL_FLAGS)
+$B/obj/%_avx2.o: ISA_FLAGS := -mavx2 -mfma -mf16c
+$B/obj/%_avx512.o: ISA_FLAGS := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mf16c
 
 $B/gen/onnx.pb-c.c $B/gen/onnx.pb-c.h &: runtime/onnx.proto
 	@mkdir -p $B/gen
-	protoc-c --c_out=$B/gen -Iruntime onnx.proto
+	@command -v protoc-c >/dev/null || { echo "protoc-c is missing: run 'make setup'" >&2; exit 1; }
+	$(Q)protoc-c --c_out=$B/gen -Iruntime onnx.proto
 
 $B/obj/gen/onnx.pb-c.o: $B/gen/onnx.pb-c.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -c $< -o $@
 
 # ---- what is built ----
 
 $B/libminirt.a: $(LIB_OBJ)
+	@echo "  ar $@"
 	$(Q)rm -f $@ && ar rcs $@ $^
 
 $B/libminirt.so: $(LIB_OBJ)
+	@echo "  ld $@"
 	$(Q)$(CC) $(SAN) -shared -Wl,-soname,libminirt.so.0 -o $@ $^ $(LIBS)
 	$(Q)ln -sf libminirt.so $B/libminirt.so.0
 
 $B/minirt: $B/obj/tools/minirt.o $(TOOL_OBJ) $B/libminirt.a
+	@echo "  ld $@"
 	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
 
 $B/minirt-conformance: $B/obj/tools/conformance.o $(TOOL_OBJ) $B/libminirt.a
+	@echo "  ld $@"
 	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
 
 .PHONY: plugins
 plugins:
 -include kernels/cuda/cuda.mk
-
 -include $(shell find $B/obj -name '*.d' 2>/dev/null)
 
 include tests/tests.mk
 
-# ---- the rest ----
+## install           under PREFIX (/usr/local): command, libraries, header, man page, completion
+.PHONY: install
+install: all
+	install -Dm755 $B/minirt $(DESTDIR)$(PREFIX)/bin/minirt
+	install -Dm755 $B/minirt-conformance $(DESTDIR)$(PREFIX)/bin/minirt-conformance
+	install -Dm755 $B/libminirt.so $(DESTDIR)$(PREFIX)/lib/libminirt.so.0
+	ln -sf libminirt.so.0 $(DESTDIR)$(PREFIX)/lib/libminirt.so
+	install -Dm644 $B/libminirt.a $(DESTDIR)$(PREFIX)/lib/libminirt.a
+	install -Dm644 runtime/minirt.h $(DESTDIR)$(PREFIX)/include/minirt.h
+	for p in $(wildcard $B/libminirt_cuda*.so); do install -m755 $$p $(DESTDIR)$(PREFIX)/bin/; install -m755 $$p $(DESTDIR)$(PREFIX)/lib/; done
 
+## clean             remove build/
 .PHONY: clean help
 clean:
 	rm -rf $B
 
 help:
-	@sed -n 's/^## //p' $(MAKEFILE_LIST)
+	@sed -n 's/^## //p' Makefile tests/tests.mk
