@@ -20,3 +20,4 @@
 #include "kernels/cpu/quantize.h"
 #include "kernels/cpu/norm.h"
 #include "kernels/cpu/loss.h"
+#include "kernels/cpu/rnn.h"
