@@ -133,6 +133,24 @@ static void loop_read(mr_reader *r, void *params)
 /* Loop's inputs: M, cond, then the carried values. */
 static int n_carried(const mr_call *c) { return c->node->n_in > 2 ? c->node->n_in - 2 : 0; }
 
+/* A body may take an optional where the node is given, or a round made, what the optional would hold. */
+static bool is_optional(mr_type t) { return t.kind == MR_OPTIONAL || t.kind == MR_OPTIONAL_SEQ; }
+
+static mr_type formal_type(const mr_call *c, int body, int i)
+{
+    const mr_graph *g = c->node->subgraphs[body];
+    return i < g->n_inputs ? g->values[g->inputs[i]].decl.type : (mr_type){0};
+}
+
+static mr_value *as_formal(const mr_call *c, int body, int i, mr_value *v)
+{
+    mr_type formal = formal_type(c, body, i);
+    if (!v || !is_optional(formal) || is_optional(v->type)) return v;
+    mr_value *wrapped = mr_value_list(formal, 1, &v);
+    mr_value_release(v);
+    return wrapped;
+}
+
 /* Infers the body until the carried shapes hold for every round; each pass can only forget dims. */
 static mr_status infer_rounds(mr_call *c, int body, int carried, mr_typed_shape *in, int n_body_out, mr_typed_shape *out)
 {
@@ -161,7 +179,10 @@ static mr_status loop_infer(mr_call *c)
     mr_typed_shape *out = in + 2 + carried;
     in[0] = (mr_typed_shape){mr_type_tensor(MR_I64), mr_shape_scalar()};
     in[1] = (mr_typed_shape){mr_type_tensor(MR_BOOL), mr_shape_scalar()};
-    for (int i = 0; i < carried; i++) in[2 + i] = mr_in_typed(c, 2 + i);
+    for (int i = 0; i < carried; i++) {
+        in[2 + i] = mr_in_typed(c, 2 + i);
+        if (is_optional(formal_type(c, p->body, 2 + i))) in[2 + i].type = formal_type(c, p->body, 2 + i);
+    }
     if (c->n_out < carried)
         return mr_call_fail(c, MR_E_ARITY, "has %d outputs for %d loop-carried values", c->n_out, carried);
     mr_status st = infer_rounds(c, p->body, carried, in, n_body_out, out);
@@ -209,8 +230,9 @@ static mr_status loop_round(mr_call *c, const loop_params *p, loop_state *s)
     if (st) return st;
     for (int i = 0; i < 1 + s->carried; i++) { /* condition and carried values of the next round */
         mr_value_release(s->in[1 + i]);
-        s->in[1 + i] = s->out[i];
+        s->in[1 + i] = as_formal(c, p->body, 1 + i, s->out[i]);
         s->out[i] = NULL;
+        if (!s->in[1 + i]) return mr_call_fail(c, MR_E_MEMORY, "out of memory");
     }
     return keep_scans(s) ? MR_OK : mr_call_fail(c, MR_E_MEMORY, "out of memory");
 }
@@ -219,8 +241,9 @@ static mr_status loop_results(mr_call *c, const loop_params *p, loop_state *s)
 {
     mr_status st = MR_OK;
     for (int o = 0; !st && o < s->carried; o++) {
-        st = mr_call_set_value(c, o, s->in[2 + o]);
-        s->in[2 + o] = NULL;
+        mr_value *v = s->in[2 + o];
+        bool wrapped = s->rounds > 0 && is_optional(v->type) && !is_optional(mr_subgraph_output(c, p->body, 1 + o)->type);
+        st = mr_call_set_value(c, o, wrapped ? mr_value_retain(v->items[0]) : mr_value_retain(v));
     }
     for (int k = 0; !st && k < s->scans; k++) {
         const mr_typed_shape *like = mr_subgraph_output(c, p->body, 1 + s->carried + k);
@@ -243,7 +266,7 @@ static mr_status loop_run(mr_call *c)
     mr_status st = MR_OK;
     s.in[1] = mr_in_has(c, 1) ? mr_call_take(c, 1) : mr_scalar_bool(true);
     for (int i = 0; i < s.carried; i++)
-        if (!(s.in[2 + i] = mr_call_take(c, 2 + i))) st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
+        if (!(s.in[2 + i] = as_formal(c, p->body, 2 + i, mr_call_take(c, 2 + i)))) st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
     if (!s.in[1]) st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
     while (!st && s.rounds < limit && truth(s.in[1])) st = loop_round(c, p, &s);
     if (!st) st = loop_results(c, p, &s);
