@@ -1,6 +1,6 @@
 /* cast.c: Cast, CastLike, BitCast. */
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/text.h"
+#include "kernels/cpu/decimal.h"
 #include "ops/elementwise.h"
 #include "ops/elems.h"
 
@@ -88,11 +88,7 @@ static mr_status want_numbers(mr_call *c, mr_dtype to)
     const mr_tensor *x = c->in[0].t;
     const mr_string *s = x->data;
     for (int64_t i = 0, n = mr_tensor_count(x); i < n; i++) {
-        double value;
-        int64_t integer;
-        bool exact;
-        if (mr_text_parse(s[i], false, &value, &integer, &exact)) continue;
-        if (to == MR_BOOL && (mr_text_is_true(s[i]) || mr_text_is_false(s[i]))) continue;
+        if (mr_cast_parses(s[i], to)) continue;
         int shown = s[i].len < 40 ? (int)s[i].len : 40;
         return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "\"%.*s\" at element %lld is no number", shown,
                                shown ? s[i].data : "", (long long)i);
@@ -109,7 +105,7 @@ static mr_status cast_run(mr_call *c)
         if (st) return st;
     }
     if (k.to == MR_STRING && k.from != MR_STRING) {
-        k.text = mr_call_alloc(c, (size_t)mr_tensor_count(c->in[0].t) * MR_TEXT);
+        k.text = mr_call_alloc(c, (size_t)mr_tensor_count(c->in[0].t) * MR_DECIMAL_SIZE);
         if (!k.text) return MR_EMEMORY;
     }
     mr_run_elementwise(c, 1, &k);

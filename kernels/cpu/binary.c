@@ -3,7 +3,7 @@
 
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/narrow.h"
-#include "kernels/cpu/to_int.h"
+#include "kernels/cpu/convert.h"
 #include "kernels/cpu/wide.h"
 
 /* a - floor(a / b) b; a zero has the sign of b, and so has a finite a over an infinity of the other sign (ONNX's Mod

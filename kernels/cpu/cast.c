@@ -1,9 +1,12 @@
 /* cast.c: elements as elements of another type, through a wide one. */
 #include "kernels/cpu/cast.h"
 
-#include "kernels/cpu/text.h"
+#include "kernels/cpu/decimal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static void cast_wide(const mr_part *p)
 {
@@ -19,20 +22,71 @@ static void cast_wide(const mr_part *p)
     }
 }
 
+static bool parse_bool(mr_string s, double *x)
+{
+    *x = s.len == 4 && !strncasecmp(s.data, "true", 4);
+    return *x || (s.len == 5 && !strncasecmp(s.data, "false", 5)) || mr_parse_f64(s.data, s.len, x);
+}
+
+static bool parse_float(mr_string s, mr_dtype to, double *x)
+{
+    float single;
+    if (to != MR_F32) return mr_parse_f64(s.data, s.len, x);
+    if (!mr_parse_f32(s.data, s.len, &single)) return false;
+    *x = (double)single;
+    return true;
+}
+
+/* Also says which member of w has it. */
+static bool parse_one(mr_string s, mr_dtype to, mr_wide *w, mr_wide_kind *kind)
+{
+    *kind = to == MR_BOOL ? MR_WIDE_F64 : mr_wide_kind_of(to);
+    if (to == MR_BOOL) return parse_bool(s, &w->f[0]);
+    return *kind == MR_WIDE_F64 ? parse_float(s, to, &w->f[0]) : mr_parse_int(s.data, s.len, &w->u[0]);
+}
+
+bool mr_cast_parses(mr_string s, mr_dtype to)
+{
+    mr_wide w;
+    mr_wide_kind kind;
+    return parse_one(s, to, &w, &kind);
+}
+
 static void parse(const mr_part *p)
 {
     const mr_cast_params *k = p->job->params;
     const mr_string *from = (const mr_string *)mr_lane_in(p, 0).data;
     const mr_lane out = mr_lane_out(p);
-    const int64_t to = (int64_t)p->job->out.size;
-    const bool floats = mr_wide_kind_of(k->to) == MR_WIDE_F64;
-    for (int64_t i = 0; i < p->cols; i++) {
-        mr_wide real = {.f = {0}}, whole = {.i = {0}};
-        bool exact = false;
-        mr_text_parse(from[i], k->to == MR_F32, &real.f[0], &whole.i[0], &exact);
-        if (k->to == MR_BOOL && mr_text_is_true(from[i])) whole.i[0] = exact = true;
-        mr_wide_store(exact && !floats ? MR_WIDE_I64 : MR_WIDE_F64, exact && !floats ? &whole : &real, 1, k->to,
-                      out.data + i * to, k->rule);
+    mr_wide_kind kind;
+    mr_wide w;
+    for (int64_t i = 0; i < p->cols; i++)
+        if (parse_one(from[i], k->to, &w, &kind))
+            mr_wide_store(kind, &w, 1, k->to, out.data + i * (int64_t)p->job->out.size, k->rule);
+}
+
+static size_t format_one(mr_dtype d, const void *x, char *text)
+{
+    mr_wide w;
+    switch (d) {
+    case MR_F64:
+        return mr_format_f64(*(const double *)x, text);
+    case MR_F16:
+        return mr_format_f16(*(const mr_f16 *)x, text);
+    case MR_BF16:
+        return mr_format_bf16(*(const mr_bf16 *)x, text);
+    default:
+        break;
+    }
+    mr_wide_load(d, x, 1, &w);
+    switch (d == MR_BOOL ? MR_WIDE_NONE : mr_wide_kind_of(d)) {
+    case MR_WIDE_F64:
+        return mr_format_f32((float)w.f[0], text);
+    case MR_WIDE_I64:
+        return (size_t)snprintf(text, MR_DECIMAL_SIZE, "%" PRId64, w.i[0]);
+    case MR_WIDE_U64:
+        return (size_t)snprintf(text, MR_DECIMAL_SIZE, "%" PRIu64, w.u[0]);
+    default:
+        return (size_t)snprintf(text, MR_DECIMAL_SIZE, "%s", w.i[0] ? "True" : "False");
     }
 }
 
@@ -42,9 +96,9 @@ static void format(const mr_part *p)
     const mr_lane in = mr_lane_in(p, 0);
     const int64_t from = (int64_t)p->job->in[0].size;
     mr_string *to = (mr_string *)mr_lane_out(p).data;
-    char *text = k->text + p->at[0] * MR_TEXT;
-    for (int64_t i = 0; i < p->cols; i++, text += MR_TEXT)
-        to[i] = (mr_string){text, (size_t)mr_text_format(k->from, in.data + i * from, text)};
+    char *text = k->text + p->at[0] * MR_DECIMAL_SIZE;
+    for (int64_t i = 0; i < p->cols; i++, text += MR_DECIMAL_SIZE)
+        to[i] = (mr_string){text, format_one(k->from, in.data + i * from, text)};
 }
 
 static void copy(const mr_part *p)

@@ -7,7 +7,7 @@
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/narrow.h"
 #include "kernels/cpu/sums.h"
-#include "kernels/cpu/to_int.h"
+#include "kernels/cpu/convert.h"
 
 /* Integers are multiplied by alpha and beta as integers when those are whole. */
 static bool whole(const mr_gemm_args *g)

@@ -4,7 +4,7 @@
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/narrow.h"
 #include "kernels/cpu/reduce_block.h"
-#include "kernels/cpu/to_int.h"
+#include "kernels/cpu/convert.h"
 
 #include <math.h>
 

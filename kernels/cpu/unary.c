@@ -3,7 +3,7 @@
 
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/narrow.h"
-#include "kernels/cpu/to_int.h"
+#include "kernels/cpu/convert.h"
 
 static inline double clamp_01(double x)
 {

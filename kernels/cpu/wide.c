@@ -1,21 +1,7 @@
 /* wide.c: conversion of tiles to and from wide types. */
 #include "kernels/cpu/wide.h"
 
-#include "kernels/cpu/to_int.h"
-
-/* An integer of up to 64 bits as a double of which every type of at most 32 bits gets the integer's own rounding: the
- * bits below the 53rd are gathered in it. */
-static inline double sticky_u64(uint64_t v)
-{
-    uint64_t low = v & 0x7ff;
-    if (v >> 53) v = (v ^ low) | (low ? 0x800 : 0);
-    return (double)v;
-}
-
-static inline double sticky_i64(int64_t v)
-{
-    return v < 0 ? -sticky_u64(0 - (uint64_t)v) : sticky_u64((uint64_t)v);
-}
+#include "kernels/cpu/convert.h"
 
 #define MR_BODY "kernels/cpu/wide_float.inc"
 #include "kernels/cpu/each_float.h"
@@ -46,17 +32,24 @@ static void store_i64_bool(const mr_wide *w, int64_t n, void *y, bool saturate, 
     for (int64_t i = 0; i < n; i++) to[i] = w->i[i] != 0;
 }
 
-/* The value of the low bits: of two's complement, or without sign. */
-static inline uint8_t wrap(int64_t v, int bits, bool sign)
+static inline uint64_t integer(mr_wide_kind k, const mr_wide *w, int64_t i)
 {
-    unsigned code = (unsigned)v & ((1u << bits) - 1);
-    return (uint8_t)(sign && code >> (bits - 1) ? code - (1u << bits) : code);
+    return k == MR_WIDE_F64 ? mr_int_from_f64(w->f[i]) : w->u[i];
 }
 
-static void store_bits(mr_wide_kind k, const mr_wide *w, int64_t n, void *y, int bits, bool sign)
+static void store_i4(mr_wide_kind k, const mr_wide *w, int64_t n, int8_t *y)
 {
-    uint8_t *to = y;
-    for (int64_t i = 0; i < n; i++) to[i] = wrap(k == MR_WIDE_F64 ? mr_f64_to_int(w->f[i]) : w->i[i], bits, sign);
+    for (int64_t i = 0; i < n; i++) y[i] = mr_i4_from_int(integer(k, w, i));
+}
+
+static void store_i2(mr_wide_kind k, const mr_wide *w, int64_t n, int8_t *y)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = mr_i2_from_int(integer(k, w, i));
+}
+
+static void store_low(mr_wide_kind k, const mr_wide *w, int64_t n, uint8_t mask, uint8_t *y)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = (uint8_t)integer(k, w, i) & mask;
 }
 
 typedef void (*store_fn)(const mr_wide *, int64_t, void *, bool, mr_e8m0_round);
@@ -104,7 +97,7 @@ static const conversion conversions[MR_N_DTYPES] = {
     [MR_U32] = INT(I64, u32),
     [MR_U64] = INT(U64, u64),
     [MR_BOOL] = INT(I64, bool),
-    /* stored through store_bits */
+    /* stored by mr_wide_store */
     [MR_I4] = {MR_WIDE_I64, load_i8, {0}},
     [MR_U4] = {MR_WIDE_I64, load_u8, {0}},
     [MR_I2] = {MR_WIDE_I64, load_i8, {0}},
