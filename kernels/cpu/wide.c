@@ -134,16 +134,16 @@ void mr_wide_store(mr_wide_kind k, const mr_wide *w, int64_t n, mr_dtype d, void
 {
     switch (d) {
     case MR_I4:
-        store_bits(k, w, n, y, 4, true);
+        store_i4(k, w, n, y);
         return;
     case MR_U4:
-        store_bits(k, w, n, y, 4, false);
+        store_low(k, w, n, 15, y);
         return;
     case MR_I2:
-        store_bits(k, w, n, y, 2, true);
+        store_i2(k, w, n, y);
         return;
     case MR_U2:
-        store_bits(k, w, n, y, 2, false);
+        store_low(k, w, n, 3, y);
         return;
     default:
         conversions[d].store[k](w, n, y, rule.saturate, rule.round);
