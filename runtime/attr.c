@@ -143,7 +143,7 @@ int mr_read_enum(mr_reader *r, const char *name, const char *const *names, int f
         mr_nearest_offer(&nearest, names[i]);
     }
     mr_read_fail(r, MR_E_ATTRIBUTE, "attribute %s \"%s\" unknown: one of %s", name, given, known);
-    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&r->node->refusal, "nearest are %s", near);
+    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&r->node->refusal, "did you mean %s?", near);
     return fallback;
 }
 

@@ -81,18 +81,6 @@ static int show_op(const mr_node *n, char *buf, size_t size)
     return snprintf(buf, size, "(%s%s%s%s)", n->domain, *n->domain ? ":" : "", n->op_type, version);
 }
 
-/* The name of the attribute through which a node holds a graph. */
-static const char *holds_as(const mr_node *owner, const mr_graph *g)
-{
-    for (int i = 0; i < owner->n_attrs; i++) {
-        const mr_attr *a = &owner->attrs[i];
-        bool graphs = a->kind == MR_ATTR_GRAPH || a->kind == MR_ATTR_GRAPHS;
-        for (int64_t k = 0; graphs && k < a->n; k++)
-            if (a->graphs[k] == g) return a->name;
-    }
-    return g->name;
-}
-
 const char *mr_node_where(const mr_node *n, char *buf, size_t size)
 {
     const mr_node *f = mr_node_file(n);
@@ -104,8 +92,7 @@ const char *mr_node_where(const mr_node *n, char *buf, size_t size)
     }
     for (const mr_graph *g = f->graph; g && g->owner && at < size; g = g->parent) {
         const mr_node *owner = mr_node_file(g->owner);
-        at += (size_t)snprintf(buf + at, size - at, ", in %s of node %d '%s' ", holds_as(g->owner, g), owner->index,
-                               owner->name);
+        at += (size_t)snprintf(buf + at, size - at, ", in %s of node %d '%s' ", g->attr, owner->index, owner->name);
         if (at < size) at += (size_t)show_op(owner, buf + at, size - at);
     }
     return buf;

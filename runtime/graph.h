@@ -95,7 +95,8 @@ struct mr_graph {
     const char *name;
     mr_graph_model *model;
     mr_graph *parent;   /* NULL for the main graph */
-    const mr_node *owner; /* the control-flow node that holds it */
+    const mr_node *owner; /* the control-flow node that holds it … */
+    const char *attr;     /* … as this attribute */
     int id;             /* unique within the model: index into plan caches */
     mr_node **nodes;    /* in topological order */
     int n_nodes;

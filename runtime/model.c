@@ -51,6 +51,8 @@ static bool read_opsets(mr_loader *l, const Onnx__ModelProto *p)
     if (!m->opsets) return mr_loader_memory(l);
     for (size_t i = 0; i < p->n_opset_import; i++)
         if (!add_opset(l, mr_domain_of(p->opset_import[i]->domain), p->opset_import[i]->version)) return false;
+    if (p->n_opset_import && m->ir_version < 3)
+        mr_model_invalid(m, MR_E_OPSET_IMPORT, "opset_import is not part of IR version %lld", (long long)m->ir_version);
     if (p->n_opset_import) return true;
     /* IR versions 1 and 2 know one set of operators. For others it is a violation: the rest is judged by the newest. */
     if (m->ir_version < 3) return add_opset(l, "", 1);
@@ -63,6 +65,7 @@ static bool read_opsets(mr_loader *l, const Onnx__ModelProto *p)
 static bool read_header(mr_loader *l, const Onnx__ModelProto *p)
 {
     mr_graph_model *m = l->model;
+    mr_names seen = {.region = &l->scratch};
     check_versions(l, p);
     m->model_version = p->model_version;
     if (!(m->producer_name = mr_loader_string(l, p->producer_name)) ||
@@ -77,6 +80,9 @@ static bool read_header(mr_loader *l, const Onnx__ModelProto *p)
         m->meta_keys[m->n_meta] = mr_loader_string(l, p->metadata_props[m->n_meta]->key);
         m->meta_values[m->n_meta] = mr_loader_string(l, p->metadata_props[m->n_meta]->value);
         if (!m->meta_keys[m->n_meta] || !m->meta_values[m->n_meta]) return false;
+        if (mr_names_get(&seen, m->meta_keys[m->n_meta], 0))
+            mr_model_invalid(m, MR_E_GRAPH, "metadata_props has the key '%s' twice", m->meta_keys[m->n_meta]);
+        if (!mr_names_put(&seen, m->meta_keys[m->n_meta], 1)) return mr_loader_memory(l);
     }
     return true;
 }

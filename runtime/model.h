@@ -71,8 +71,8 @@ enum { MR_UNDEFINED_NAME = -2 };
 /* Everything below returns false (NULL) when the load cannot go on; l->e says why. */
 
 /* model_graph.c */
-mr_graph *mr_graph_build(mr_loader *l, const Onnx__GraphProto *p, mr_scope *parent, mr_graph *around,
-                         const mr_node *owner);
+mr_graph *mr_graph_build(mr_loader *l, const Onnx__GraphProto *p, mr_scope *parent, const mr_node *owner,
+                         const char *attr);
 /* Nodes in two steps, since all outputs must have a name before the inputs are looked up. */
 mr_node **mr_nodes_declare(mr_loader *l, mr_scope *s, Onnx__NodeProto *const *nodes, size_t n);
 bool mr_nodes_build(mr_loader *l, mr_scope *s, Onnx__NodeProto *const *nodes, mr_node *const *made, size_t n);

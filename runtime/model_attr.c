@@ -129,7 +129,7 @@ static bool read_graphs(mr_loader *l, mr_node *n, mr_scope *s, mr_attr *a, Onnx_
     a->graphs = MR_REGION_NEW(&l->model->region, mr_graph *, count);
     if (!a->graphs) return mr_loader_memory(l);
     for (; a->n < (int64_t)count; a->n++)
-        if (!(a->graphs[a->n] = mr_graph_build(l, p[a->n], s, n->graph, n))) return false;
+        if (!(a->graphs[a->n] = mr_graph_build(l, p[a->n], s, n, a->name))) return false;
     return true;
 }
 
@@ -227,6 +227,7 @@ static bool take_ready(mr_node *n, mr_attr *a, const mr_attr *ready)
             return false;
         }
         a->graphs[i]->owner = n;
+        a->graphs[i]->attr = name;
     }
     return true;
 }

@@ -93,6 +93,27 @@ static bool walk_function(walk *w, int f)
     return true;
 }
 
+static void check_names(mr_loader *l, const Onnx__FunctionProto *f, char *const *names, size_t n, const char *what)
+{
+    mr_names seen = {.region = &l->scratch};
+    for (size_t i = 0; i < n; i++) {
+        if (mr_names_get(&seen, names[i], 0))
+            mr_model_invalid(l->model, MR_E_FUNCTION, "function %s has the %s '%s' twice", function_name(l, f), what,
+                             names[i]);
+        mr_names_put(&seen, names[i], 1);
+    }
+}
+
+static void check_signature(mr_loader *l, const Onnx__FunctionProto *f)
+{
+    if (!f->name || !*f->name || (!f->domain && l->model->ir_version >= 8))
+        mr_model_invalid(l->model, MR_E_FUNCTION, "function '%s' has no %s", function_name(l, f),
+                         f->name && *f->name ? "domain" : "name");
+    check_names(l, f, f->input, f->n_input, "input");
+    check_names(l, f, f->output, f->n_output, "output");
+    check_names(l, f, f->attribute, f->n_attribute, "attribute");
+}
+
 bool mr_functions_check(mr_loader *l)
 {
     walk w = {.l = l,
@@ -103,6 +124,7 @@ bool mr_functions_check(mr_loader *l)
         const Onnx__FunctionProto *f = l->functions[i];
         const char *key = key_of(&l->scratch, f->domain, f->name, f->overload);
         if (!key) return mr_loader_memory(l);
+        check_signature(l, f);
         if (mr_names_get(&l->function_ids, key, -1) >= 0)
             mr_model_invalid(l->model, MR_E_FUNCTION, "function %s is defined twice", function_name(l, f));
         else if (!mr_names_put(&l->function_ids, key, i))

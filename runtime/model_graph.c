@@ -34,13 +34,15 @@ bool mr_name_value(mr_loader *l, mr_scope *s, const char *name, int id)
 
 int mr_value_new(mr_loader *l, mr_scope *s, const char *name)
 {
-    mr_graph *g = s->build->graph;
-    const char *prefix = s->inlined ? s->body->prefix : "", *full = name;
-    if (*prefix) full = mr_region_printf(&l->scratch, "%s%s", prefix, name);
-    for (int i = 2; full && mr_names_get(&s->build->taken, full, 0); i++)
-        full = mr_region_printf(&l->scratch, "%s%s_%d", prefix, name, i);
-    int id = full ? mr_graph_add_value(g, full) : -1;
-    if (id < 0 || !mr_names_put(&s->build->taken, g->values[id].name, 1)) {
+    mr_names *taken = &s->build->taken; /* the last number behind each name, 1 for none */
+    const char *prefix = s->inlined ? s->body->prefix : "", *base = name, *full;
+    if (*prefix) base = mr_region_printf(&l->scratch, "%s%s", prefix, name);
+    int last = base ? mr_names_get(taken, base, 0) : 0;
+    for (full = base; full && mr_names_get(taken, full, 0);)
+        full = mr_region_printf(&l->scratch, "%s_%d", base, ++last);
+    int id = full ? mr_graph_add_value(s->build->graph, full) : -1;
+    if (id < 0 || !mr_names_put(taken, base, last ? last : 1) ||
+        !mr_names_put(taken, s->build->graph->values[id].name, 1)) {
         mr_loader_memory(l);
         return -1;
     }
@@ -97,7 +99,7 @@ static void undefined_input(mr_node *n, const mr_scope *s, const char *name)
     mr_node_invalid(n, MR_E_GRAPH, "input '%s' is not defined anywhere", name);
     for (; s; s = s->parent)
         for (int i = 0; i < s->build->graph->n_values; i++) mr_nearest_offer(&nearest, s->build->graph->values[i].name);
-    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&n->refusal, "defined are %s", near);
+    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&n->refusal, "did you mean %s?", near);
 }
 
 /* ---- what a graph declares ---- */
@@ -223,6 +225,8 @@ static bool declare_outputs(mr_loader *l, mr_scope *s, const Onnx__GraphProto *p
         }
         mr_vinfo *v = &g->values[id];
         mr_typed_shape decl = mr_type_build(l, p->output[i]->type, name);
+        if (!g->parent && decl.type.kind == MR_NONE)
+            mr_model_invalid(l->model, MR_E_GRAPH, "output '%s' has no type", name);
         if (v->decl.type.kind == MR_NONE) v->decl = decl;
         v->is_output = true;
         g->outputs[g->n_outputs++] = id;
@@ -274,6 +278,21 @@ static void defined_twice(mr_node *n, const char *name, const mr_vinfo *v)
     mr_node_invalid(n, MR_E_GRAPH, "output '%s' is defined already, as %s", name, by);
 }
 
+/* Is there a value of that name around the graph, made before the node that holds the graph? Ids grow with the order of
+ * the file. Within functions some ids are the caller's, and nothing can be said. */
+static bool hides_outer(const mr_scope *s, const char *name)
+{
+    const mr_node *owner = s->build->graph->owner;
+    for (const mr_scope *t = s->parent; t && !s->body; owner = t->build->graph->owner, t = t->parent) {
+        int id = mr_names_get(&t->names, name, -1);
+        if (id < 0) continue;
+        bool before = t->build->graph->values[id].outer >= 0;
+        for (int i = 0; i < owner->n_out; i++) before = before || (owner->out[i] >= 0 && id < owner->out[i]);
+        return before;
+    }
+    return false;
+}
+
 static bool declare_node_outputs(mr_loader *l, mr_scope *s, const Onnx__NodeProto *p, mr_node *n)
 {
     for (size_t i = 0; i < p->n_output; i++) {
@@ -285,6 +304,8 @@ static bool declare_node_outputs(mr_loader *l, mr_scope *s, const Onnx__NodeProt
             *out = mr_names_get(&s->results, name, -1);
         else if (known >= 0)
             defined_twice(n, name, &n->graph->values[known]);
+        if (hides_outer(s, name))
+            mr_node_invalid(n, MR_E_GRAPH, "output '%s' hides a value of that name in the graph around", name);
         if (*out < 0 && (*out = mr_value_new(l, s, name)) < 0) return false;
         if (known == MR_UNDEFINED_NAME && !mr_name_value(l, s, name, *out)) return false;
     }
@@ -331,6 +352,8 @@ bool mr_nodes_build(mr_loader *l, mr_scope *s, Onnx__NodeProto *const *nodes, mr
         const Onnx__NodeProto *p = nodes[i];
         if (!find_inputs(l, s, p, made[i])) return false;
         if (!*made[i]->op_type) mr_node_invalid(made[i], MR_E_GRAPH, "the node has no op_type");
+        if (!p->n_input && !p->n_output)
+            mr_node_invalid(made[i], MR_E_GRAPH, "the node has neither inputs nor outputs");
         const Onnx__FunctionProto *f = mr_function_of(l, p);
         bool ok = f ? mr_function_expand(l, s, p, f, made[i])
                     : mr_attrs_build(l, s, p, made[i]) && mr_node_append(l, made[i]);
@@ -339,8 +362,8 @@ bool mr_nodes_build(mr_loader *l, mr_scope *s, Onnx__NodeProto *const *nodes, mr
     return true;
 }
 
-mr_graph *mr_graph_build(mr_loader *l, const Onnx__GraphProto *p, mr_scope *parent, mr_graph *around,
-                         const mr_node *owner)
+mr_graph *mr_graph_build(mr_loader *l, const Onnx__GraphProto *p, mr_scope *parent, const mr_node *owner,
+                         const char *attr)
 {
     mr_graph *g = MR_REGION_NEW(&l->model->region, mr_graph, 1);
     if (!g) return mr_loader_memory(l), NULL;
@@ -348,8 +371,9 @@ mr_graph *mr_graph_build(mr_loader *l, const Onnx__GraphProto *p, mr_scope *pare
     mr_scope s = {.names.region = &l->scratch, .build = &build, .parent = parent};
     s.body = parent ? parent->body : NULL;
     g->model = l->model;
-    g->parent = around;
+    g->parent = owner ? owner->graph : NULL;
     g->owner = owner;
+    g->attr = attr;
     g->id = l->model->n_graphs++;
     if (!(g->name = mr_loader_string(l, p->name))) return NULL;
     if (!*g->name) mr_model_invalid(l->model, MR_E_GRAPH, "a graph has no name");

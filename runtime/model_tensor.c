@@ -342,6 +342,10 @@ static mr_value *sparse_value(reading *r, const mr_value *values, const mr_value
                 r->name);
         return NULL;
     }
+    if (r->t.rank == 0 || r->count == 0) {
+        mr_fail(r->e, MR_E_TENSOR, "sparse tensor '%s': its shape must have dimensions, all above 0", r->name);
+        return NULL;
+    }
     mr_value *indices = mr_value_tensor(MR_I64, 1, v->dims);
     if (!indices) return short_of_memory(r);
     mr_value *out = NULL;

@@ -56,24 +56,28 @@ int mr_names_get(const mr_names *t, const char *name, int missing)
 
 enum { LONGEST = 64 };
 
-/* Levenshtein distance without regard to case; names beyond LONGEST are compared by their beginnings. */
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) without regard to case; of long names the beginnings count. */
 static int distance(const char *a, const char *b)
 {
-    int row[LONGEST + 1], la = (int)strnlen(a, LONGEST), lb = (int)strnlen(b, LONGEST);
-    for (int j = 0; j <= lb; j++) row[j] = j;
+    int rows[3][LONGEST + 1] = {0}, la = (int)strnlen(a, LONGEST), lb = (int)strnlen(b, LONGEST);
+    for (int j = 0; j <= lb; j++) rows[0][j] = j;
     for (int i = 1; i <= la; i++) {
-        int diagonal = row[0];
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= lb; j++) {
-            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            int best = diagonal + !same;
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            row[j] = least(above[j - 1] + (x != y), least(above[j], row[j - 1]) + 1);
+            bool swapped =
+                i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]);
+            if (swapped) row[j] = least(row[j], two_above[j - 2] + 1);
         }
     }
-    return row[lb];
+    return rows[la % 3][lb];
 }
 
 void mr_nearest_offer(mr_nearest *n, const char *candidate)
@@ -99,7 +103,7 @@ void mr_nearest_offer(mr_nearest *n, const char *candidate)
 const char *mr_nearest_string(const mr_nearest *n, char *buf, size_t size)
 {
     size_t at = 0;
-    for (int i = 0; i < MR_N_NEAREST && n->best[i] && at < size; i++)
-        at += (size_t)snprintf(buf + at, size - at, "%s'%s'", i ? ", " : "", n->best[i]);
+    for (int i = 0; i < MR_N_NEAREST && n->best[i] && n->distance[i] == n->distance[0] && at < size; i++)
+        at += (size_t)snprintf(buf + at, size - at, "%s'%s'", i ? " or " : "", n->best[i]);
     return at ? buf : NULL;
 }

@@ -26,7 +26,7 @@ typedef struct mr_nearest {
 } mr_nearest;
 
 void mr_nearest_offer(mr_nearest *n, const char *candidate);
-/* "'weight', 'height'", or NULL when nothing is near; buf is returned. */
+/* "'weight' or 'height'": those that are equally near; NULL when nothing is. buf is returned. */
 const char *mr_nearest_string(const mr_nearest *n, char *buf, size_t size);
 
 #endif

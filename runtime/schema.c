@@ -69,7 +69,7 @@ static void hint_nearest_op(mr_node *n)
     for (int i = 0; i < mr_n_schemas; i++)
         if (strcmp(mr_schemas[i].domain, n->domain) == 0) mr_nearest_offer(&nearest, mr_schemas[i].name);
     if (mr_nearest_string(&nearest, near, sizeof near))
-        mr_error_hint(&n->refusal, "nearest are %s", near);
+        mr_error_hint(&n->refusal, "did you mean %s?", near);
     else
         mr_error_hint(&n->refusal, "export it as a model-local function, or load a plugin that has it (--plugin)");
 }
@@ -170,7 +170,7 @@ static void refuse_attr(mr_node *n, const char *name)
     char near[256];
     mr_node_invalid(n, MR_E_ATTRIBUTE, "operator %s has no attribute '%s'", n->op_type, name);
     for (int i = 0; i < n->schema->n_attrs; i++) mr_nearest_offer(&nearest, n->schema->attrs[i].name);
-    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&n->refusal, "nearest are %s", near);
+    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&n->refusal, "did you mean %s?", near);
 }
 
 static void check_attrs(mr_node *n)
