@@ -69,11 +69,11 @@ static void if_read(mr_reader *r, void *params)
     p->else_branch = mr_read_graph(r, "else_branch");
 }
 
-static mr_status infer_branch(mr_call *c, int branch, mr_typed_shape *out, bool first)
+static mr_status infer_branch(mr_call *c, int branch, bool certain, mr_typed_shape *out, bool first)
 {
     mr_typed_shape *t = mr_call_alloc(c, sizeof *t * ((size_t)c->n_out + 1));
     if (!t) return c->error->status;
-    mr_status st = mr_infer_subgraph(c, branch, 0, NULL, c->n_out, t);
+    mr_status st = mr_infer_subgraph(c, branch, certain, 0, NULL, c->n_out, t);
     for (int o = 0; !st && o < c->n_out; o++) {
         if (first || out[o].type.kind == MR_NONE) {
             out[o] = t[o];
@@ -97,8 +97,8 @@ static mr_status if_infer(mr_call *c)
     if (cond && mr_tensor_count(cond) != 1)
         return mr_call_fail_in(c, MR_E_SHAPES, 0, "the condition must have one element");
     bool then = !cond || mr_tensor_int(cond, 0), otherwise = !cond || !mr_tensor_int(cond, 0);
-    mr_status st = then ? infer_branch(c, p->then_branch, out, true) : MR_OK;
-    if (!st && otherwise) st = infer_branch(c, p->else_branch, out, !then);
+    mr_status st = then ? infer_branch(c, p->then_branch, cond != NULL, out, true) : MR_OK;
+    if (!st && otherwise) st = infer_branch(c, p->else_branch, cond != NULL, out, !then);
     for (int o = 0; !st && o < c->n_out; o++) c->out[o].type = out[o].type, c->out[o].shape = out[o].shape;
     return st;
 }
@@ -155,7 +155,7 @@ static mr_value *as_formal(const mr_call *c, int body, int i, mr_value *v)
 static mr_status infer_rounds(mr_call *c, int body, int carried, mr_typed_shape *in, int n_body_out, mr_typed_shape *out)
 {
     for (bool changed = true; changed;) {
-        mr_status st = mr_infer_subgraph(c, body, 2 + carried, in, n_body_out, out);
+        mr_status st = mr_infer_subgraph(c, body, true, 2 + carried, in, n_body_out, out);
         if (st) return st;
         changed = false;
         for (int i = 0; i < carried; i++) {

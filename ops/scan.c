@@ -101,7 +101,7 @@ static mr_status scan_infer(mr_call *c)
     mr_dim length, batch = p->batched && c->in[1].shape.rank > 0 ? c->in[1].shape.d[0] : MR_DIM_UNKNOWN;
     if (!in) return c->error->status;
     st = body_inputs(c, p, in, &length);
-    if (!st) st = mr_infer_subgraph(c, p->body, n_in, in, c->n_out, out);
+    if (!st) st = mr_infer_subgraph(c, p->body, true, n_in, in, c->n_out, out);
     for (int o = 0; !st && o < c->n_out; o++) {
         c->out[o].type = out[o].type;
         c->out[o].shape = out[o].shape;

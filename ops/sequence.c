@@ -231,7 +231,7 @@ static mr_status map_infer(mr_call *c)
         in[i] = mr_in_typed(c, i);
         if (in[i].type.kind == MR_SEQUENCE) in[i].type = mr_type_tensor(mr_in_dtype(c, i)), in[i].shape = mr_shape_unknown();
     }
-    mr_status st = mr_infer_subgraph(c, p->body, c->n_in, in, c->n_out, in + c->n_in);
+    mr_status st = mr_infer_subgraph(c, p->body, true, c->n_in, in, c->n_out, in + c->n_in);
     for (int o = 0; !st && o < c->n_out; o++)
         c->out[o].type = (mr_type){.kind = MR_SEQUENCE, .elem = in[c->n_in + o].type.elem};
     return st;

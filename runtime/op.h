@@ -163,8 +163,10 @@ void *mr_call_alloc(mr_call *c, size_t bytes);
 mr_status mr_call_set_value(mr_call *c, int o, mr_value *v);
 /* Runs subgraph k of the node with in[] as its formal inputs; out[] receives retained values. */
 mr_status mr_call_subgraph(mr_call *c, int k, int n_in, mr_value *const *in, int n_out, mr_value **out);
-/* Infers subgraph k from the types and shapes of its formal inputs; fills out. */
-mr_status mr_infer_subgraph(mr_call *c, int k, int n_in, const mr_typed_shape *in, int n_out, mr_typed_shape *out);
+/* Infers subgraph k from the types and shapes of its formal inputs; fills out. certain: it runs whenever the node does;
+ * otherwise a conflict of shapes inside it counts only if it is reached. */
+mr_status mr_infer_subgraph(mr_call *c, int k, bool certain, int n_in, const mr_typed_shape *in, int n_out,
+                            mr_typed_shape *out);
 /* A retained value of input i, to be put into a sequence or given to a subgraph (copies an arena tensor). */
 mr_value *mr_call_take(mr_call *c, int i);
 uint64_t mr_call_entropy(mr_call *c); /* for random operators without a seed: another number each time */

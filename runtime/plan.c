@@ -167,7 +167,8 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
     if (n->op->constant) return mr_fold_constant(b, n) ? MR_OK : mr_builder_no_memory(b->e);
     int before = b->p->refusals.n;
     if (n->op->infer(c)) return refuse(b, n, c, e, NULL);
-    bool inner = b->p->refusals.n > before; /* found in a subgraph, and recorded there */
+    bool inner = false; /* refused for what is in a subgraph, and recorded there */
+    for (int i = before; i < b->p->refusals.n; i++) inner |= b->p->refusals.at[i].kind != MR_REFUSE_DEPENDS;
     take_outputs(b, n, c);
     if ((n->op->flags & MR_OP_VIEW) && mr_fold_view(b, c)) return MR_OK;
     if (n->op->flags & MR_OP_VIEW) return inner ? MR_OK : mr_add_step(b, c, NULL);

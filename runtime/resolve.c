@@ -104,6 +104,8 @@ mr_refusal_kind mr_refusal_kind_of(mr_code c)
     }
 }
 
+bool mr_is_shape_conflict(mr_code c) { return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE; }
+
 const char *mr_refusal_kind_name(mr_refusal_kind k)
 {
     static const char *const names[] = {"invalid", "unknown_op", "not_in_opset", "unsupported", "depends_on_value"};

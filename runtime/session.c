@@ -220,8 +220,6 @@ static const mr_refusal *worst(const mr_refusals *r)
     return w;
 }
 
-static bool is_shape_conflict(mr_code c) { return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE; }
-
 /* A conflict of shapes that the declared shapes already show is the file's fault, else the given inputs'. */
 static bool follows_from_file(mr_session *s, const mr_refusal *r)
 {
@@ -256,7 +254,7 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
     const mr_refusal *r = worst(&p->refusals);
     if (!r) return MR_OK;
     refuse_with(e, r);
-    if (is_shape_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
+    if (mr_is_shape_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
     return e->status;
 }
 

@@ -17,13 +17,17 @@ void mr_capture_keys(const mr_call *c, const mr_graph *sub, mr_key *keys)
     }
 }
 
-static void adopt_refusals(mr_plan *to, const mr_plan *from)
+static void adopt_refusals(mr_plan *to, const mr_plan *from, bool certain)
 {
-    for (int i = 0; i < from->refusals.n; i++) mr_refusals_copy(&to->refusals, &from->refusals.at[i]);
+    for (int i = 0; i < from->refusals.n; i++) {
+        mr_refusal *r = mr_refusals_copy(&to->refusals, &from->refusals.at[i]);
+        if (r && !certain && mr_is_shape_conflict(r->error.code)) r->kind = MR_REFUSE_DEPENDS;
+    }
     to->refusals.dependents += from->refusals.dependents;
 }
 
-mr_status mr_infer_subgraph(mr_call *c, int k, int n_in, const mr_typed_shape *in, int n_out, mr_typed_shape *out)
+mr_status mr_infer_subgraph(mr_call *c, int k, bool certain, int n_in, const mr_typed_shape *in, int n_out,
+                            mr_typed_shape *out)
 {
     mr_session *s = c->exec->session;
     const mr_graph *sub = c->node->subgraphs[k];
@@ -41,7 +45,7 @@ mr_status mr_infer_subgraph(mr_call *c, int k, int n_in, const mr_typed_shape *i
     mr_plan *p = s->checking ? mr_plan_build(s, sub, keys, n_keys, true, c->error)
                              : mr_plan_get(s, sub, keys, n_keys, c->error);
     if (!p) return c->error->status;
-    if (planning) adopt_refusals(c->exec->plan, p);
+    if (planning) adopt_refusals(c->exec->plan, p, certain);
     for (int o = 0; o < n_out; o++) {
         const mr_pvalue *v = &p->values[p->outputs[o]];
         out[o] = (mr_typed_shape){v->type, v->shape};
