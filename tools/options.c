@@ -168,7 +168,7 @@ const char *mr_args_text(const mr_args *a, mr_option_id id)
     return text;
 }
 
-bool mr_parse_int(const char *text, int64_t *out)
+bool mr_arg_int(const char *text, int64_t *out)
 {
     char *end;
     errno = 0;
@@ -176,7 +176,7 @@ bool mr_parse_int(const char *text, int64_t *out)
     return end != text && !*end && errno == 0;
 }
 
-bool mr_parse_real(const char *text, double *out)
+bool mr_arg_real(const char *text, double *out)
 {
     char *end;
     *out = strtod(text, &end);
@@ -187,7 +187,7 @@ mr_status mr_args_int(const mr_args *a, mr_option_id id, int64_t low, int64_t fa
 {
     const char *text = mr_args_text(a, id);
     *out = fallback;
-    if (text && (!mr_parse_int(text, out) || *out < low))
+    if (text && (!mr_arg_int(text, out) || *out < low))
         return mr_fail(e, MR_E_USAGE, "--%s: '%s' is not a whole number of at least %lld", mr_options_table[id].name,
                        text, (long long)low);
     return MR_OK;
@@ -197,7 +197,7 @@ mr_status mr_args_real(const mr_args *a, mr_option_id id, double fallback, doubl
 {
     const char *text = mr_args_text(a, id);
     *out = fallback;
-    if (text && (!mr_parse_real(text, out) || !(*out >= 0)))
+    if (text && (!mr_arg_real(text, out) || !(*out >= 0)))
         return mr_fail(e, MR_E_USAGE, "--%s: '%s' is not a number of at least 0", mr_options_table[id].name, text);
     return MR_OK;
 }

@@ -89,8 +89,8 @@ mr_status mr_args_size(const mr_args *a, mr_option_id id, size_t *out, mr_error 
 mr_status mr_args_choice(const mr_args *a, mr_option_id id, const char *const *names, int fallback, int *out,
                          mr_error *e);
 /* Parse the whole text; the caller says what it belongs to. */
-bool mr_parse_int(const char *text, int64_t *out);
-bool mr_parse_real(const char *text, double *out);
+bool mr_arg_int(const char *text, int64_t *out);
+bool mr_arg_real(const char *text, double *out);
 
 bool mr_option_of(mr_option_id id, const mr_command *c); /* does the command have it? */
 

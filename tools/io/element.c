@@ -125,7 +125,7 @@ static void store_narrow(mr_tensor *t, int64_t i, double x)
     }
 }
 
-bool mr_element_set(mr_tensor *t, int64_t i, double x)
+bool mr_element_store(mr_tensor *t, int64_t i, double x)
 {
     switch (t->dtype) {
     case MR_F32:
@@ -183,7 +183,7 @@ static bool parse_integer(mr_tensor *t, int64_t i, const char *text)
     uint64_t magnitude = strtoull(digits, &end, strncasecmp(digits, "0x", 2) == 0 ? 16 : 10);
     if (!isdigit((unsigned char)*digits) || *end) { /* "1e3" is an integer too */
         double x;
-        return parse_number(text, &x) && mr_element_set(t, i, x);
+        return parse_number(text, &x) && mr_element_store(t, i, x);
     }
     int64_t low;
     uint64_t high;
@@ -225,7 +225,7 @@ bool mr_element_parse(mr_tensor *t, int64_t i, const char *text)
             ((double complex *)t->data)[i] = z;
         return true;
     }
-    if (mr_dtype_in(t->dtype, MR_ALL_FLOATS)) return parse_number(text, &x) && mr_element_set(t, i, x);
+    if (mr_dtype_in(t->dtype, MR_ALL_FLOATS)) return parse_number(text, &x) && mr_element_store(t, i, x);
     return parse_integer(t, i, text);
 }
 
@@ -237,12 +237,13 @@ static void print_shortest(FILE *f, double x, mr_tensor *t)
         return;
     }
     char text[40];
-    mr_element_set(t, 0, x);
+    mr_element_store(t, 0, x);
     double stored = mr_element_real(t, 0);
+    bool plain = fabs(x) >= 1e-4 && fabs(x) < 1e16; /* "10", not "1e+01" */
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, x);
-        mr_element_set(t, 0, strtod(text, NULL));
-        if (mr_element_real(t, 0) == stored) break;
+        mr_element_store(t, 0, strtod(text, NULL));
+        if (mr_element_real(t, 0) == stored && !(plain && strchr(text, 'e'))) break;
     }
     fputs(text, f);
 }

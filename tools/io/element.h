@@ -23,7 +23,7 @@ uint64_t mr_element_code(const mr_tensor *t, int64_t i);
 uint64_t mr_element_ulp(const mr_tensor *a, const mr_tensor *b, int64_t i); /* UINT64_MAX where one of them is NaN */
 
 /* Stores x: floats round to nearest even, integers must hold it exactly. False: they can't. */
-bool mr_element_set(mr_tensor *t, int64_t i, double x);
+bool mr_element_store(mr_tensor *t, int64_t i, double x);
 /* Stores what the text says ("-1", "0x10", "1e-3", "nan", "true", "1+2j"). False: it's no such element. */
 bool mr_element_parse(mr_tensor *t, int64_t i, const char *text);
 /* The shortest text that reads back as the same element; strings in quotes. */
