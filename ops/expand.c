@@ -12,6 +12,9 @@ static mr_status expand_infer(mr_call *c)
     for (int k = 0; !st && c->in[1].t && k < to.rank; k++)
         if (to.d[k] < 0) st = mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "dimension %d is %lld", k, (long long)to.d[k]);
     if (!st) st = mr_broadcast_into(c, &s, &to, 1);
+    /* A dimension whose value is only known later is left open, so that it's checked then. */
+    for (int k = 1; !st && !c->in[1].t && k <= to.rank && s.rank >= 0; k++)
+        if (to.d[to.rank - k] == MR_DIM_UNKNOWN) s.d[s.rank - k] = MR_DIM_UNKNOWN;
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 

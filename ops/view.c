@@ -166,7 +166,9 @@ static mr_status reshape_infer(mr_call *c)
     int holes = 0, hole = -1;
     for (int k = 0; k < out.rank; k++)
         if (out.d[k] == MR_DIM_UNKNOWN) holes++, hole = k;
-    if (holes == 1 && c->in[0].shape.rank >= 0 && (st = fill_hole(c, &t, &out, hole))) return st;
+    /* A value that is only known later must still be seen then: what can be derived from it is for symbols. */
+    bool derive = t.exact || !mr_shape_known(&c->in[0].shape);
+    if (holes == 1 && derive && c->in[0].shape.rank >= 0 && (st = fill_hole(c, &t, &out, hole))) return st;
     bool known = mr_shape_known(&out) && mr_shape_known(&c->in[0].shape);
     if (known && mr_dims_product(out.d, 0, out.rank) != mr_dims_product(c->in[0].shape.d, 0, c->in[0].shape.rank))
         return does_not_fit(c, &t, &out);

@@ -1,0 +1,113 @@
+"""Models of one node, written as test folders and judged by build/minirt-conformance in both modes.
+
+A test makes a `Cases`, adds to it, and ends with `cases.run()`, which prints `N passed, N failed` and exits.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
+RUNNER = os.environ.get('MINIRT_CONFORMANCE', os.path.join(ROOT, 'build', 'minirt-conformance'))
+WORDS = ['', 'a', 'b', 'ab', 'Grüße', 'naïve', 'z', 'zz', '日本', 'a\nb', 'B', 'x' * 40]
+
+
+def versions(op, domain=''):
+    """The schemas of an operator, oldest first, without the deprecated ones."""
+    all_of_them = [s for s in onnx.defs.get_all_schemas_with_history() if s.name == op and s.domain == domain]
+    return sorted((s for s in all_of_them if not s.deprecated), key=lambda s: s.since_version)
+
+
+def types(schema, var):
+    """The element types, as TensorProto numbers, that a type variable allows for tensors."""
+    allowed = next(t.allowed_type_strs for t in schema.type_constraints if t.type_param_str == var)
+    names = {v: k for k, v in zip(TensorProto.DataType.keys(), TensorProto.DataType.values())}
+    by_name = {n.lower(): v for v, n in names.items()}
+    return [by_name[s[7:-1]] for s in allowed if s.startswith('tensor(')]
+
+
+def dtype(t):
+    return np.dtype(object) if t == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(t)
+
+
+def random_tensor(rng, t, *shape):
+    """Elements that are easily told apart, with what is special of the type among them."""
+    n = int(np.prod(shape, dtype=np.int64))
+    d = dtype(t)
+    if t == TensorProto.STRING:
+        flat = np.array([WORDS[i] for i in rng.integers(0, len(WORDS), n)], dtype=object)
+    elif t == TensorProto.BOOL:
+        flat = rng.integers(0, 2, n).astype(bool)
+    elif d.kind in 'iu':
+        flat = rng.integers(np.iinfo(d).min, np.iinfo(d).max, n, dtype=d, endpoint=True)
+    elif d.kind == 'c':
+        flat = (rng.standard_normal(n) + 1j * rng.standard_normal(n)).astype(d)
+    elif d in (np.float32, np.float64, np.float16):
+        flat = rng.standard_normal(n).astype(d)
+        flat[rng.random(n) < 0.04] = np.nan
+        flat[rng.random(n) < 0.04] = -0.0
+        flat[rng.random(n) < 0.04] = np.inf
+    else:  # of ml_dtypes
+        flat = np.array(rng.integers(-8, 8, n), dtype=np.float32).astype(d)
+    return flat.reshape(shape)
+
+
+def array(values, t):
+    return np.asarray(values, dtype=dtype(t))
+
+
+class Cases:
+    def __init__(self):
+        self.dir = tempfile.TemporaryDirectory(prefix='minirt-one-node-')
+        self.wanted = {}  # name → None for "pass", else what the verdict must say
+
+    def _write(self, path, value):
+        name = 'value'
+        with open(path, 'wb') as f:
+            f.write(numpy_helper.from_array(np.ascontiguousarray(value).reshape(np.shape(value)), name).SerializeToString())
+
+    def add(self, node, opset, inputs, outputs, constant=(), says=None, name=None, domain='', tolerance=(0, 0)):
+        """inputs: name → (type, array), those in `constant` as initializers; outputs: name → (type, array).
+        says: the text that must be in the refusal, for models that cannot run or whose run must fail. tolerance:
+        relative and absolute."""
+        name = f'{len(self.wanted):05d}_{name or node.op_type}_{opset}'
+        folder = os.path.join(self.dir.name, name)
+        os.makedirs(os.path.join(folder, 'test_data_set_0'))
+        infos = [helper.make_tensor_value_info(k, t, np.shape(v)) for k, (t, v) in inputs.items() if k not in constant]
+        inits = [numpy_helper.from_array(np.asarray(inputs[k][1]), k) for k in constant]
+        outs = [helper.make_tensor_value_info(k, t, None) for k, (t, v) in outputs.items()]
+        graph = helper.make_graph([node], 'one', infos, outs, initializer=inits)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, opset)], ir_version=onnx.IR_VERSION)
+        onnx.save(model, os.path.join(folder, 'model.onnx'))
+        with open(os.path.join(folder, 'tolerance'), 'w') as f:
+            f.write('%g %g\n' % tolerance)
+        given = [v for k, (t, v) in inputs.items() if k not in constant]
+        for kind, values in (('input', given), ('output', [v for t, v in outputs.values()])):
+            for i, v in enumerate(values):
+                self._write(os.path.join(folder, 'test_data_set_0', f'{kind}_{i}.pb'), v)
+        self.wanted[name] = says
+
+    def _judge(self, mode):
+        p = subprocess.run([RUNNER, '--mode', mode, self.dir.name], stdout=subprocess.PIPE,
+                           text=True)
+        verdicts = dict(line.split(' ', 1)[1].split(': ', 1) if ': ' in line else (line.split(' ', 1)[1], '')
+                        for line in p.stdout.split('\n') if line.split(' ')[0] in ('pass', 'fail', 'unsupported', 'random'))
+        kinds = {line.split(' ', 2)[1].rstrip(':'): line.split(' ')[0] for line in p.stdout.split('\n') if ' ' in line}
+        failed = 0
+        for name, says in self.wanted.items():
+            ok = kinds.get(name) == 'pass' if says is None else says in verdicts.get(name, '')
+            if ok:
+                continue
+            failed += 1
+            if failed <= 20:
+                print(f'{mode} {name}: {kinds.get(name)} {verdicts.get(name)}' + (f' (wanted: {says})' if says else ''))
+        return failed
+
+    def run(self):
+        failed = sum(self._judge(mode) for mode in ('reference', 'fast'))
+        print(f'{2 * len(self.wanted) - failed} passed, {failed} failed')
+        sys.exit(1 if failed else 0)
