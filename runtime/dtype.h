@@ -6,38 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum mr_dtype {
-    MR_UNDEFINED = 0,
-    MR_F32 = 1,
-    MR_U8 = 2,
-    MR_I8 = 3,
-    MR_U16 = 4,
-    MR_I16 = 5,
-    MR_I32 = 6,
-    MR_I64 = 7,
-    MR_STRING = 8,
-    MR_BOOL = 9,
-    MR_F16 = 10,
-    MR_F64 = 11,
-    MR_U32 = 12,
-    MR_U64 = 13,
-    MR_C64 = 14,
-    MR_C128 = 15,
-    MR_BF16 = 16,
-    MR_F8E4M3FN = 17,
-    MR_F8E4M3FNUZ = 18,
-    MR_F8E5M2 = 19,
-    MR_F8E5M2FNUZ = 20,
-    MR_U4 = 21,
-    MR_I4 = 22,
-    MR_F4E2M1 = 23,
-    MR_F8E8M0 = 24,
-    MR_U2 = 25,
-    MR_I2 = 26,
-    MR_F6E2M3 = 27,
-    MR_F6E3M2 = 28,
-    MR_N_DTYPES = 29
-} mr_dtype;
+#include "minirt.h" /* mr_dtype, mr_kind */
 
 /* Sets of dtypes: bit d stands for dtype d. */
 typedef uint32_t mr_dtypes;
@@ -64,17 +33,6 @@ const char *mr_dtype_name(mr_dtype d); /* "float32", "int64", "bfloat16", "float
 const char *mr_dtype_onnx(mr_dtype d); /* "float", "int64" … as in "tensor(float)" */
 mr_dtype mr_dtype_parse(const char *name, size_t len); /* any spelling above, or f32, i64, u8, bf16 …; else MR_UNDEFINED */
 static inline bool mr_dtype_in(mr_dtype d, mr_dtypes set) { return (unsigned)d < MR_N_DTYPES && (set >> d & 1); }
-
-typedef enum mr_kind {
-    MR_NONE = 0, /* not known, or an absent input */
-    MR_TENSOR,
-    MR_SEQUENCE,     /* of tensors */
-    MR_OPTIONAL,     /* of a tensor */
-    MR_OPTIONAL_SEQ, /* of a sequence of tensors */
-    MR_SPARSE,
-    MR_MAP,    /* key → elem */
-    MR_SEQ_MAP /* sequence of maps */
-} mr_kind;
 
 /* The type of a value without its shape. */
 typedef struct mr_type {

@@ -18,7 +18,7 @@
 typedef enum mr_mode { MR_MODE_FAST, MR_MODE_REFERENCE } mr_mode;
 typedef enum mr_log_level { MR_LOG_ERROR, MR_LOG_WARNING, MR_LOG_INFO, MR_LOG_DEBUG } mr_log_level;
 
-typedef struct mr_env {
+struct mr_env {
     struct mr_cpu_fns *cpu[2]; /* by mr_mode */
     struct mr_device *devices; /* loaded plugins */
     pthread_mutex_t lock;
@@ -28,7 +28,7 @@ typedef struct mr_env {
     void *log_arg;
     mr_log_level log_level;
     int refs;
-} mr_env;
+};
 
 typedef struct mr_packed {
     const mr_value *weight;
@@ -39,13 +39,15 @@ typedef struct mr_packed {
     struct mr_packed *next;
 } mr_packed;
 
-typedef struct mr_model {
+struct mr_model {
     mr_env *env;
     mr_graph_model *g;
     mr_packed *packed;
     pthread_mutex_t lock;
     int refs;
-} mr_model;
+    struct mr_session *checked; /* of the refusals that the API was asked for last */
+    struct mr_plan *verdict;
+};
 
 /* What stands against a node, or (node NULL) against the model. */
 typedef enum mr_refusal_kind {
@@ -218,6 +220,7 @@ mr_status mr_model_open(mr_env *env, const char *path, mr_model **out, mr_error 
 mr_status mr_model_open_memory(mr_env *env, const void *bytes, size_t n, mr_model **out, mr_error *e);
 mr_model *mr_model_ref(mr_model *m);
 void mr_model_close(mr_model *m);
+void mr_model_forget_verdict(mr_model *m); /* api.c */
 
 /* outputs: value ids of the main graph; NULL: the graph's outputs. */
 mr_status mr_session_new(mr_model *m, const mr_options *o, const int *outputs, int n_outputs, mr_session **out,

@@ -11,20 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-typedef enum mr_status {
-    MR_OK = 0,
-    MR_EUSAGE = 2,        /* the call or command line is wrong */
-    MR_EINVALID = 3,      /* not a valid model */
-    MR_EUNSUPPORTED = 4,  /* valid ONNX that minirt lacks */
-    MR_EINPUT = 5,        /* the caller's tensors do not fit */
-    MR_ENODE = 6,         /* a node failed while running */
-    MR_EDEVICE = 7,       /* the device cannot be used */
-    MR_EMEMORY = 8,       /* out of memory, or over a limit */
-    MR_EIO = 9,           /* a file could not be read or written */
-    MR_EINTERNAL = 70,    /* a bug in minirt */
-    MR_ETIMEOUT = 75,
-    MR_ECANCELLED = 130
-} mr_status;
+#include "minirt.h" /* mr_status */
 
 /* Every code has a line in errors.inc: name, number, status, title, long text. */
 typedef enum mr_code {
@@ -34,13 +21,13 @@ typedef enum mr_code {
 #undef X
 } mr_code;
 
-typedef struct mr_error {
+struct mr_error {
     mr_status status;
     mr_code code;
     int node;         /* index of the file's node, or -1 */
     char *where;      /* "node 17 'conv1' (Conv-11)", or NULL */
     char *text, *hint; /* hint may be NULL */
-} mr_error;
+};
 
 /* Sets the error (the first one stays: a later call on a set error is ignored) and returns the code's status. */
 mr_status mr_fail(mr_error *e, mr_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

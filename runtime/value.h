@@ -7,8 +7,6 @@
 
 #include "tensor.h"
 
-typedef struct mr_value mr_value;
-
 struct mr_value {
     mr_type type;
     mr_tensor t;      /* MR_TENSOR; MR_SPARSE: the dense shape in dims, data = NULL */
