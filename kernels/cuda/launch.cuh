@@ -1,0 +1,56 @@
+/* launch.cuh: CUDA, or what stands for it on the host; the one way to launch a kernel, and arrays in shared memory. */
+#ifndef MR_CUDA_LAUNCH_H
+#define MR_CUDA_LAUNCH_H
+
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+/* The CPU's conversions, for both sides; before anything else that includes them. */
+#pragma push_macro("inline")
+#undef inline
+#define inline inline __host__ __device__
+#include "kernels/cpu/convert.h"
+#pragma pop_macro("inline")
+#else
+#include "kernels/cpu/convert.h"
+#endif
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* the C headers initialize by name */
+#include "kernels/cuda/cuda.h"
+#pragma GCC diagnostic pop
+
+#ifdef __CUDACC__
+/* launch<kernel>(grid, block, shared, stream, arguments…) */
+template <auto Kernel, class... Arguments>
+cudaError_t launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, Arguments... arguments)
+{
+    Kernel<<<grid, block, shared, stream>>>(arguments...);
+    return cudaGetLastError();
+}
+
+/* __shared__ shared_array<float, 16, 64> a; a[i][j] = x; — a plain array here, a watched one on the host. */
+template <class T, int Rows, int Columns = 0> struct shared_array {
+    T value[Rows][Columns];
+    __device__ T *operator[](int64_t i) { return value[i]; }
+};
+template <class T, int N> struct shared_array<T, N, 0> {
+    T value[N];
+    __device__ T &operator[](int64_t i) { return value[i]; }
+};
+#else
+#include "kernels/cuda/host/cuda_host.h"
+#endif
+
+/* Elements are taken by threads in turns, so any number of blocks does. */
+static inline dim3 grid_for(int64_t n, int block)
+{
+    const int64_t most = 1 << 16;
+    int64_t blocks = (n + block - 1) / block;
+    return dim3((unsigned)(blocks < most ? blocks : most));
+}
+
+/* for (int64_t i = first_index(); i < n; i += index_step()) */
+static __device__ inline int64_t first_index() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+static __device__ inline int64_t index_step() { return (int64_t)gridDim.x * blockDim.x; }
+
+#endif
