@@ -15,6 +15,15 @@ static inline double shrink(double x, const mr_unary_params *k)
     return x < -k->alpha ? x + k->beta : x > k->alpha ? x - k->beta : 0;
 }
 
+/* erfc(-x / √2). What rounding -x / √2 loses, δ, would come out multiplied by x²: erfc'(u) = -2/√π exp(-u²). */
+static double gelu_erfc(double x)
+{
+    if (mr_abs(x) > 40) return x < 0 ? 0 : 2;
+    mr_pair u = mr_mul(x, -0x1.6a09e667f3bcdp-1);
+    double delta = u.lo - x * -0x1.bdd3413b26456p-55;
+    return mr_erfc(u.hi) - delta * 0x1.20dd750429b6dp+0 * mr_exp(-u.hi * u.hi);
+}
+
 #define MR_BODY "kernels/cpu/unary_float.inc"
 #include "kernels/cpu/each_float.h"
 
