@@ -21,3 +21,7 @@
 #include "kernels/cpu/norm.h"
 #include "kernels/cpu/loss.h"
 #include "kernels/cpu/rnn.h"
+#include "kernels/cpu/dropout.h"
+#include "kernels/cpu/dft.h"
+#include "kernels/cpu/window.h"
+#include "kernels/cpu/resize.h"
