@@ -250,7 +250,7 @@ const mr_schema_body *mr_function_body(const mr_node *n)
     for (int i = 0; *n->domain && i < n->graph->model->n_opsets; i++)
         if (!*n->graph->model->opsets[i].domain) opset = (int)n->graph->model->opsets[i].version;
     for (int i = 0; n->schema && i < n->schema->n_bodies; i++)
-        if (n->schema->bodies[i].opset <= opset) body = &n->schema->bodies[i];
+        if (n->schema->bodies[i].opset <= opset || !body) body = &n->schema->bodies[i];
     return body;
 }
 

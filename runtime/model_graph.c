@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-enum { MOST_NODES = 1 << 20 };
+enum { MOST_NODES = 1 << 18 };
 
 bool mr_loader_memory(mr_loader *l)
 {

@@ -56,13 +56,9 @@ void mr_log(mr_env *env, mr_log_level level, const char *fmt, ...)
 
 /* ---- model ---- */
 
-/* The body of a function operator in the opset that the model imports, NULL when it has none. */
 static const mr_schema_body *body_of(const mr_node *n)
 {
-    const mr_schema_body *best = NULL;
-    for (int i = 0; n->schema && !n->op && !n->refusal.status && i < n->schema->n_bodies; i++)
-        if (n->schema->bodies[i].opset <= n->opset || !best) best = &n->schema->bodies[i];
-    return best;
+    return n->op || n->refusal.status ? NULL : mr_function_body(n);
 }
 
 /* Operators that minirt has no rows for run by their body, where ONNX gives one. */

@@ -44,5 +44,5 @@ SUITES = \
 ## test              everything: set up, build, every kind of test; ends in "N passed, N failed, N skipped"
 .PHONY: test
 test: test-setup
-	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(UNIT_C)
+	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(UNIT_C) $B/tests/dump_model
 	@$(PYTHON) tests/run.py $(SUITES)
