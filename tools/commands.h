@@ -1,0 +1,12 @@
+/* commands.h: the functions behind the commands; the table is in minirt.c. */
+#ifndef MR_TOOLS_COMMANDS_H
+#define MR_TOOLS_COMMANDS_H
+
+#include "options.h"
+
+int mr_command_run(const mr_args *a);
+int mr_command_compare(const mr_args *a);
+int mr_command_completion(const mr_args *a);
+int mr_command_man(const mr_args *a);
+
+#endif

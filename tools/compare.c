@@ -1,0 +1,92 @@
+/* compare.c: how do two sets of tensors differ? */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "expect.h"
+
+typedef struct comparing {
+    const mr_args *a;
+    mr_set left, right;
+    const char **names; /* in both */
+    mr_value **got, **want;
+    int n;
+    bool agree;
+    json_t *list; /* NULL: lines on stdout */
+    mr_error e;
+} comparing;
+
+static mr_status pair(comparing *c)
+{
+    size_t cap = (size_t)c->left.n + 1;
+    c->names = calloc(cap, sizeof *c->names);
+    c->got = calloc(cap, sizeof *c->got);
+    c->want = calloc(cap, sizeof *c->want);
+    if (!c->names || !c->got || !c->want) return mr_fail(&c->e, MR_E_MEMORY, "out of memory");
+    bool single = c->left.n == 1 && c->right.n == 1; /* whatever they are called */
+    for (int i = 0; i < c->left.n; i++) {
+        mr_value *other = single ? c->right.at[0].value : mr_set_find(&c->right, c->left.at[i].name);
+        if (!other) continue;
+        c->names[c->n] = c->left.at[i].name;
+        c->got[c->n] = c->left.at[i].value;
+        c->want[c->n++] = other;
+    }
+    if (c->n == 0)
+        return mr_fail(&c->e, MR_E_INPUT_MISSING, "%s and %s have no tensor of the same name", c->a->at[0], c->a->at[1]);
+    return MR_OK;
+}
+
+/* Tensors that only one side has are a difference. */
+static void tell_unpaired(comparing *c, const mr_set *of, const mr_set *other, const char *where)
+{
+    if (c->left.n == 1 && c->right.n == 1) return;
+    for (int i = 0; i < of->n; i++) {
+        if (mr_set_find(other, of->at[i].name)) continue;
+        c->agree = false;
+        if (c->list)
+            json_array_append_new(c->list, json_pack("{s:s, s:b, s:s+}", "name", of->at[i].name, "agree", 0, "reason",
+                                                     "only in ", where));
+        else
+            printf("%s  only in %s\n", of->at[i].name, where);
+    }
+}
+
+static mr_status write_json(comparing *c)
+{
+    const char *path = mr_args_text(c->a, MR_OPT_JSON);
+    FILE *f = path ? fopen(path, "w") : stdout;
+    json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:O}", "schema", "minirt.compare/1", "a", c->a->at[0], "b", c->a->at[1],
+                          "agree", c->agree, "tensors", c->list);
+    if (!f || !j || json_dumpf(j, f, JSON_INDENT(1)) != 0 || fputc('\n', f) == EOF || (path && fclose(f) != 0))
+        mr_fail(&c->e, MR_E_IO, "cannot write %s: %s", path ? path : "stdout", strerror(errno));
+    json_decref(j);
+    return c->e.status;
+}
+
+static mr_status compare(comparing *c)
+{
+    if (mr_set_read(c->a->at[0], (mr_expect){0}, &c->left, &c->e)) return c->e.status;
+    if (mr_set_read(c->a->at[1], (mr_expect){0}, &c->right, &c->e)) return c->e.status;
+    if (pair(c)) return c->e.status;
+    if (mr_args_has(c->a, MR_OPT_JSON)) c->list = json_array();
+    if (mr_expect_compare(c->a, c->names, c->got, c->want, c->n, c->list ? NULL : stdout, c->list, &c->agree, &c->e))
+        return c->e.status;
+    tell_unpaired(c, &c->left, &c->right, c->a->at[0]);
+    tell_unpaired(c, &c->right, &c->left, c->a->at[1]);
+    return c->list ? write_json(c) : MR_OK;
+}
+
+int mr_command_compare(const mr_args *a)
+{
+    comparing c = {.a = a};
+    compare(&c);
+    int status = mr_report(&c.e, NULL);
+    free(c.names), free(c.got), free(c.want);
+    mr_set_free(&c.left);
+    mr_set_free(&c.right);
+    json_decref(c.list);
+    return status ? status : !c.agree;
+}

@@ -1,0 +1,85 @@
+/* minirt.c: the command, as a table: a new command is a row here and a file beside it. */
+#include <stdio.h>
+
+#include "commands.h"
+
+#define MODEL_INPUTS (FOR_RUNNING | FOR_INPUTS | FOR_SHAPES)
+
+static const mr_command commands[] = {
+    {
+        .name = "run",
+        .arguments = "MODEL [INPUT…]",
+        .summary = "what does the model give for this input?",
+        .text = "  minirt run model.onnx input.npy                   by position\n"
+                "  minirt run model.onnx image=photo.jpg --top 5     an image, and the five largest scores\n"
+                "  minirt run model.onnx ids=ids.npy mask=mask.npy   by name; an npz has names as its keys\n"
+                "  minirt run model.onnx 'x:f32[1,3]=1,2,3'          written out; one value fills the shape\n"
+                "  minirt run model.onnx x=raw:x.bin:f32[1,3]        bytes without a header\n"
+                "  minirt run model.onnx test_data_set_0             a test folder: inputs, and what is expected\n"
+                "  minirt run model.onnx --random -s batch=8         made-up inputs\n"
+                "  minirt run model.onnx in.npz -o out.npz           write the outputs\n"
+                "  minirt run model.onnx in.npz --expect theirs.npz  compare them; status 1 when they differ\n"
+                "  minirt run model.onnx in.npz --outputs 'layer3*'  any tensors of the graph\n"
+                "  minirt run model.onnx in.npz --profile trace.json open it in chrome://tracing or Perfetto\n\n"
+                "Files go, in order, to the inputs that have no initializer; '-' is an npy file on stdin. In NAME=…\n"
+                "the name is the model's, whatever characters it has; {NAME} quotes one. Types that do not fit are\n"
+                "errors; --cast converts.",
+        .min_args = 1,
+        .max_args = -1,
+        .groups = MODEL_INPUTS | FOR_OUTPUTS | FOR_TOLERANCE | FOR_RUN | FOR_JSON,
+        .run = mr_command_run,
+    },
+    {
+        .name = "compare",
+        .arguments = "A B",
+        .summary = "how do two sets of tensors differ?",
+        .text = "  minirt compare ours.npz theirs.npz\n"
+                "  minirt compare out/ model/test_data_set_0 --rtol 1e-4 --atol logits:1e-3\n"
+                "  minirt compare a.npy b.npy --ulp 4\n\n"
+                "A and B are .npz, .safetensors, .npy or .pb files, dumps, or folders of .npy and .pb files. Tensors\n"
+                "are paired by name. An element agrees when |a - b| <= atol + rtol * |b| (1e-5 and 1e-3), or when it\n"
+                "is at most --ulp neighbouring values away. Status 0: all agree, 1: they differ.",
+        .min_args = 2,
+        .max_args = 2,
+        .groups = FOR_TOLERANCE | FOR_JSON,
+        .run = mr_command_compare,
+    },
+    {
+        .name = "completion",
+        .arguments = "",
+        .summary = "the completion of this command for bash, on stdout",
+        .text = "  source <(minirt completion)",
+        .run = mr_command_completion,
+    },
+    {
+        .name = "man",
+        .arguments = "",
+        .summary = "the manual page, on stdout",
+        .text = "  minirt man | man -l -",
+        .run = mr_command_man,
+    },
+};
+
+static const mr_program program = {
+    .name = "minirt",
+    .summary = "Runs ONNX models, exactly and fast, and says what is wrong where something is.",
+    .commands = commands,
+    .n_commands = sizeof commands / sizeof *commands,
+};
+
+int mr_command_completion(const mr_args *a)
+{
+    mr_program_completion(stdout, a->program);
+    return 0;
+}
+
+int mr_command_man(const mr_args *a)
+{
+    mr_program_man(stdout, a->program);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    return mr_program_main(&program, argc, argv);
+}
