@@ -25,3 +25,4 @@
 #include "kernels/cpu/dft.h"
 #include "kernels/cpu/window.h"
 #include "kernels/cpu/resize.h"
+#include "kernels/cpu/grid.h"
