@@ -193,11 +193,13 @@ static bool is_sound(mr_node *n, const char *name, mr_attr_kind kind, const Onnx
     const unsigned may_miss = 1u << MR_ATTR_FLOAT | 1u << MR_ATTR_INT | 1u << MR_ATTR_STRING | 1u << MR_ATTR_FLOATS |
                               1u << MR_ATTR_INTS | 1u << MR_ATTR_STRINGS | 1u << MR_ATTR_TENSORS |
                               1u << MR_ATTR_GRAPHS | 1u << MR_ATTR_SPARSE_TENSORS | 1u << MR_ATTR_TYPE_PROTOS;
-    if (kind <= MR_ATTR_NONE || kind > MR_ATTR_TYPE_PROTOS) {
-        if (kind == MR_ATTR_NONE)
-            mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' has no type", name);
-        else
-            mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' has the unknown type %d", name, (int)kind);
+    bool typed = p->has_type || n->graph->model->ir_version < 2;
+    if (!typed || kind == MR_ATTR_NONE) {
+        mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' has no type", name);
+        return false;
+    }
+    if (kind < MR_ATTR_NONE || kind > MR_ATTR_TYPE_PROTOS) {
+        mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' has the unknown type %d", name, (int)kind);
         return false;
     }
     unsigned given = kinds_given(p), own = 1u << kind;

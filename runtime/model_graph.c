@@ -127,6 +127,7 @@ static bool declare_inputs(mr_loader *l, mr_scope *s, const Onnx__GraphProto *p)
         mr_vinfo *v = &g->values[id];
         v->is_input = true;
         v->decl = mr_type_build(l, p->input[i]->type, v->name);
+        /* A shape is not asked for: the text has it optional, though onnx.checker wants one. */
         if (!g->parent && v->decl.type.kind == MR_NONE)
             mr_model_invalid(l->model, MR_E_GRAPH, "input '%s' has no type", v->name);
         g->inputs[g->n_inputs++] = id;

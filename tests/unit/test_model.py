@@ -226,7 +226,7 @@ def test_schema():
            "E0211", "attribute 'axis' is INT but holds a value of another type")
     untyped = make_attribute("axis", 1)
     untyped.ClearField("type")
-    expect("no type", edit(op("Softmax"), lambda m: m.graph.node[0].attribute.append(untyped)), "attr axis INT 1")
+    expect("no type", edit(op("Softmax"), lambda m: m.graph.node[0].attribute.append(untyped)), "E0211", "attribute 'axis' has no type")
     many = model([make_node("Add", ["x", "ghost"], ["a"], name="n0"), make_node("Cast", ["x"], ["b"], name="n1"),
                   make_node("Nope", ["x"], ["y"], name="n2")])
     expect("all at once", many, "E0201 node 0", "E0211 node 1", "E0301 node 2")
