@@ -26,3 +26,6 @@
 #include "kernels/cpu/window.h"
 #include "kernels/cpu/resize.h"
 #include "kernels/cpu/grid.h"
+#include "kernels/cpu/roi.h"
+#include "kernels/cpu/nms.h"
+#include "kernels/cpu/col2im.h"
