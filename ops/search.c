@@ -52,27 +52,18 @@ static mr_fn topk_have(const mr_call *c)
     return MR_SLOT(c->cpu->search.topk, mr_in_dtype(c, 0));
 }
 
-/* Room for the output that nobody wants. */
-static size_t topk_scratch(const mr_call *c)
-{
-    const mr_shape *s = &c->out[mr_out_wanted(c, 0) ? 0 : 1].shape;
-    size_t n = (size_t)mr_dims_product(s->d, 0, s->rank);
-    return n *
-           ((mr_out_wanted(c, 0) ? 0 : mr_dtype_size(mr_in_dtype(c, 0))) + (mr_out_wanted(c, 1) ? 0 : sizeof(int64_t)));
-}
-
 static mr_status topk_run(mr_call *c)
 {
     const topk_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
     mr_topk_args a = {.x = x->data,
-                      .values = mr_out_wanted(c, 0) ? c->out[0].t->data : c->scratch,
-                      .indices = mr_out_wanted(c, 1) ? c->out[1].t->data : c->scratch,
+                      .values = c->out[0].t->data,
+                      .indices = c->out[1].t->data,
                       .outer = mr_dims_product(x->dims, 0, axis),
                       .n = x->dims[axis],
                       .inner = mr_dims_product(x->dims, axis + 1, x->rank),
-                      .k = c->out[mr_out_wanted(c, 0) ? 0 : 1].t->dims[axis],
+                      .k = c->out[0].t->dims[axis],
                       .largest = p->largest,
                       .pool = c->pool};
     ((void (*)(const mr_topk_args *))c->fn)(&a);
