@@ -1,0 +1,58 @@
+/* simd_avx2.h: vectors of the AVX2 level, under the names that bodies for every width use: vf, vd of VF, VD lanes. */
+#ifndef MR_KERNELS_CPU_SIMD_AVX2_H
+#define MR_KERNELS_CPU_SIMD_AVX2_H
+
+#include <immintrin.h>
+
+#include "kernels/cpu/narrow.h"
+
+enum { VF = 8, VD = 4 };
+
+typedef __m256 vf;
+typedef __m256d vd;
+typedef __m256i vf_mask, vd_mask; /* lanes that are read or written */
+
+static inline vf vf_zero(void) { return _mm256_setzero_ps(); }
+static inline vf vf_set(float x) { return _mm256_set1_ps(x); }
+static inline vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
+static inline void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
+static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+static inline vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
+static inline vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
+/* The first n lanes. */
+static inline vf_mask vf_first(int64_t n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n < VF ? (int)n : VF), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+static inline vf vf_load_part(const float *p, vf_mask m) { return _mm256_maskload_ps(p, m); }
+static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm256_maskstore_ps(p, m, x); }
+
+static inline vf vf_load_f16(const mr_f16 *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
+static inline void vf_store_f16(mr_f16 *p, vf x)
+{
+    _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+static inline vf vf_load_bf16(const mr_bf16 *p)
+{
+    __m256i x = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(x, 16));
+}
+static inline void vf_store_bf16(mr_bf16 *p, vf x)
+{
+    __m256i bits = _mm256_castps_si256(x), one = _mm256_set1_epi32(1);
+    __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), one);
+    __m256i even = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+    __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+    __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    __m256i r = _mm256_srli_epi32(_mm256_blendv_epi8(even, quiet, nan), 16);
+    r = _mm256_permute4x64_epi64(_mm256_packus_epi32(r, r), 0x08);
+    _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(r));
+}
+
+static inline vd vd_zero(void) { return _mm256_setzero_pd(); }
+static inline vd vd_set(double x) { return _mm256_set1_pd(x); }
+static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
+static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
+static inline vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
+
+#endif

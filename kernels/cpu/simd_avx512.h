@@ -1,0 +1,53 @@
+/* simd_avx512.h: vectors of the AVX-512 level; see simd_avx2.h. */
+#ifndef MR_KERNELS_CPU_SIMD_AVX512_H
+#define MR_KERNELS_CPU_SIMD_AVX512_H
+
+#include <immintrin.h>
+
+#include "kernels/cpu/narrow.h"
+
+enum { VF = 16, VD = 8 };
+
+typedef __m512 vf;
+typedef __m512d vd;
+typedef __mmask16 vf_mask; /* lanes that are read or written */
+
+static inline vf vf_zero(void) { return _mm512_setzero_ps(); }
+static inline vf vf_set(float x) { return _mm512_set1_ps(x); }
+static inline vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
+static inline void vf_store(float *p, vf x) { _mm512_storeu_ps(p, x); }
+static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+static inline vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+static inline vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+/* The first n lanes. */
+static inline vf_mask vf_first(int64_t n) { return n < VF ? (vf_mask)((1u << n) - 1) : (vf_mask)-1; }
+static inline vf vf_load_part(const float *p, vf_mask m) { return _mm512_maskz_loadu_ps(m, p); }
+static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm512_mask_storeu_ps(p, m, x); }
+
+static inline vf vf_load_f16(const mr_f16 *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
+static inline void vf_store_f16(mr_f16 *p, vf x)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+static inline vf vf_load_bf16(const mr_bf16 *p)
+{
+    __m512i x = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(x, 16));
+}
+static inline void vf_store_bf16(mr_bf16 *p, vf x)
+{
+    __m512i bits = _mm512_castps_si512(x), one = _mm512_set1_epi32(1);
+    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), one);
+    __m512i even = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+    __m512i quiet = _mm512_or_si512(bits, _mm512_set1_epi32(0x400000));
+    __m512i r = _mm512_mask_mov_epi32(even, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), quiet);
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(r, 16)));
+}
+
+static inline vd vd_zero(void) { return _mm512_setzero_pd(); }
+static inline vd vd_set(double x) { return _mm512_set1_pd(x); }
+static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
+static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
+static inline vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
+
+#endif
