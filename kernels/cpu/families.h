@@ -29,3 +29,4 @@
 #include "kernels/cpu/roi.h"
 #include "kernels/cpu/nms.h"
 #include "kernels/cpu/col2im.h"
+#include "kernels/cpu/attention.h"
