@@ -132,11 +132,13 @@ mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl)
     st->impl = impl, st->fn = c->fn;
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0) b->p->values[n->out[o]].dev = dev;
+    if (!pack_weights(b, c, impl, st)) return mr_builder_no_memory(b->e);
+    c->packed = st->packed; /* what is packed may want less scratch */
     if (st->kind == MR_STEP_RUN && impl->scratch) {
         st->scratch = impl->scratch(c);
         if (st->scratch > b->p->scratch) b->p->scratch = st->scratch;
     }
-    return pack_weights(b, c, impl, st) ? MR_OK : mr_builder_no_memory(b->e);
+    return MR_OK;
 }
 
 bool mr_outputs_to_host(mr_builder *b)
