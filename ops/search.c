@@ -70,8 +70,7 @@ static mr_status topk_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl topk_impls[] = {{.name = "topk_cpu", .have = topk_have, .run = topk_run, .scratch = topk_scratch},
-                                     {0}};
+static const mr_impl topk_impls[] = {{.name = "topk_cpu", .have = topk_have, .run = topk_run}, {0}};
 
 /* ---- NonZero ---- */
 
