@@ -1,6 +1,7 @@
-"""Models of one node, written as test folders and judged by build/minirt-conformance in both modes.
+"""Models of one node, written as test folders and judged by minirt-conformance in both modes.
 
-A test makes a `Cases`, adds to it, and ends with `cases.run()`, which prints `N passed, N failed` and exits.
+A test makes a `Cases`, adds to it, and ends with `cases.run()`, which prints `N passed, N failed` and exits. The runner is
+taken from the folder that the argument --build names, else from build/.
 """
 import os
 import subprocess
@@ -11,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..')
-RUNNER = os.environ.get('MINIRT_CONFORMANCE', os.path.join(ROOT, 'build', 'minirt-conformance'))
+BUILD = sys.argv[sys.argv.index('--build') + 1] if '--build' in sys.argv else 'build'
+RUNNER = os.path.join(BUILD, 'minirt-conformance')
 WORDS = ['', 'a', 'b', 'ab', 'Grüße', 'naïve', 'z', 'zz', '日本', 'a\nb', 'B', 'x' * 40]
 
 
