@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "../../kernels/cpu/narrow.h"
+#include "utf8.h"
 
 double mr_element_real(const mr_tensor *t, int64_t i)
 {
@@ -254,17 +255,20 @@ void mr_number_print(FILE *f, double x)
     print_shortest(f, x, &(mr_tensor){.dtype = MR_F64, .data = &place});
 }
 
+/* What is no text is shown byte by byte, so that a terminal always gets UTF-8. */
 static void print_string(FILE *f, mr_string s)
 {
     fputc('"', f);
-    for (size_t i = 0; i < s.len; i++) {
-        unsigned char c = (unsigned char)s.data[i];
-        if (c == '"' || c == '\\')
-            fprintf(f, "\\%c", c);
-        else if (c < ' ' || c == 0x7f)
-            fprintf(f, "\\x%02x", c);
-        else
-            fputc(c, f);
+    for (size_t i = 0, n; i < s.len; i += n) {
+        uint32_t point;
+        n = mr_utf8_decode(s.data + i, s.len - i, &point);
+        if (n == 0 || point < ' ' || point == 0x7f) {
+            fprintf(f, "\\x%02x", (unsigned char)s.data[i]);
+            n = 1;
+        } else {
+            if (point == '"' || point == '\\') fputc('\\', f);
+            fwrite(s.data + i, 1, n, f);
+        }
     }
     fputc('"', f);
 }

@@ -241,7 +241,13 @@ static mr_status read_argument(reading *r, const char *arg)
 
 /* ---- random inputs ---- */
 
-static mr_status read_ranges(reading *r, mr_range *ranges, bool *set)
+/* The range that --val-range gives an input; one with its name goes before one for all. */
+typedef struct given_range {
+    mr_range range;
+    bool given, named;
+} given_range;
+
+static mr_status read_ranges(reading *r, given_range *ranges)
 {
     const char *text;
     for (int at = 0; (text = mr_args_next(r->args, MR_OPT_VAL_RANGE, &at));) {
@@ -256,8 +262,7 @@ static mr_status read_ranges(reading *r, mr_range *ranges, bool *set)
             return mr_fail(r->e, MR_E_USAGE, "--val-range: '%s' is not [LOW,HIGH] or NAME:[LOW,HIGH]", text);
         }
         for (int k = 0; k < n; k++)
-            if (i < 0 ? !set[k] : k == i) ranges[k] = range;
-        if (i >= 0) set[i] = true;
+            if (i < 0 ? !ranges[k].named : k == i) ranges[k] = (given_range){range, true, i >= 0};
     }
     return MR_OK;
 }
@@ -275,7 +280,7 @@ static void bind_symbols(const reading *r, mr_shape *s)
     }
 }
 
-static mr_status make_random(reading *r, int i, uint64_t seed, mr_range range, bool set)
+static mr_status make_random(reading *r, int i, uint64_t seed, given_range given)
 {
     const mr_graph *g = r->f->g;
     mr_typed_shape want = r->f->shapes[i];
@@ -292,11 +297,9 @@ static mr_status make_random(reading *r, int i, uint64_t seed, mr_range range, b
     }
     mr_value *v = mr_value_tensor((mr_dtype)want.type.elem, want.shape.rank, want.shape.d);
     if (!v) return mr_fail(r->e, MR_E_MEMORY, "out of memory for input '%s'", r->names[i]);
-    bool integer = mr_dtype_in((mr_dtype)want.type.elem, MR_INTS);
-    int64_t limit = integer ? mr_index_limit(g, g->inputs[i]) : -1;
-    if (!set && !range.high && !range.low) range = mr_random_range((mr_dtype)want.type.elem);
-    if (!set && limit > 0) range = (mr_range){0, (double)(limit - 1)};
-    mr_random_fill(&v->t, seed, r->names[i], range, r->e);
+    int64_t limit = mr_dtype_in(v->t.dtype, MR_INTS) ? mr_index_limit(g, g->inputs[i]) : -1;
+    mr_range range = limit > 0 ? (mr_range){0, (double)(limit - 1)} : mr_random_range(v->t.dtype);
+    mr_random_fill(&v->t, seed, r->names[i], given.given ? given.range : range, r->e);
     r->f->in[i] = v;
     return r->e->status;
 }
@@ -305,15 +308,13 @@ static mr_status fill_random(reading *r)
 {
     const mr_graph *g = r->f->g;
     int64_t seed;
-    mr_range *ranges = calloc((size_t)g->n_inputs + 1, sizeof *ranges);
-    bool *set = calloc((size_t)g->n_inputs + 1, sizeof *set);
-    if (!ranges || !set) mr_fail(r->e, MR_E_MEMORY, "out of memory");
+    given_range *ranges = calloc((size_t)g->n_inputs + 1, sizeof *ranges);
+    if (!ranges) mr_fail(r->e, MR_E_MEMORY, "out of memory");
     mr_args_int(r->args, MR_OPT_SEED, 0, 0, &seed, r->e);
-    if (r->e->status == MR_OK) read_ranges(r, ranges, set);
+    if (r->e->status == MR_OK) read_ranges(r, ranges);
     for (int i = 0; i < g->n_inputs && r->e->status == MR_OK; i++)
-        if (!r->f->in[i] && !g->values[g->inputs[i]].init) make_random(r, i, (uint64_t)seed, ranges[i], set[i]);
+        if (!r->f->in[i] && !g->values[g->inputs[i]].init) make_random(r, i, (uint64_t)seed, ranges[i]);
     free(ranges);
-    free(set);
     return r->e->status;
 }
 

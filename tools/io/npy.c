@@ -200,6 +200,18 @@ static int64_t fortran_place(const header *h, int64_t i)
     return place;
 }
 
+/* Elements of less than a byte: only the low bits count in the file. */
+static void spread(mr_tensor *t)
+{
+    int bits = mr_dtype_wire_bits(t->dtype);
+    uint8_t *p = t->data, sign = (uint8_t)(1u << (bits - 1)), mask = (uint8_t)(2 * sign - 1);
+    bool is_signed = t->dtype == MR_I4 || t->dtype == MR_I2;
+    for (int64_t i = 0, n = mr_tensor_count(t); i < n; i++) {
+        p[i] &= mask;
+        if (is_signed && p[i] & sign) p[i] |= (uint8_t)~mask;
+    }
+}
+
 static bool copy_all(const header *h, mr_value *v, int64_t count)
 {
     if (h->dtype != MR_STRING && !h->swap && !h->fortran) {
@@ -228,7 +240,10 @@ mr_status mr_npy_parse(const void *bytes, size_t size, mr_dtype expected, mr_val
                        mr_shape_string(&s, NULL, shape, sizeof shape), need, h.left);
     }
     *out = mr_value_tensor(h.dtype, h.rank, h.dims);
-    if (*out && copy_all(&h, *out, count)) return MR_OK;
+    if (*out && copy_all(&h, *out, count)) {
+        if (h.dtype != MR_STRING && mr_dtype_wire_bits(h.dtype) < 8) spread(&(*out)->t);
+        return MR_OK;
+    }
     mr_value_release(*out);
     *out = NULL;
     return mr_fail(e, MR_E_MEMORY, "out of memory for %zu bytes", need);

@@ -41,7 +41,8 @@ static void write_header(FILE *f, const char *type, const mr_tensor *t)
     char dict[640];
     int n = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
     for (int i = 0; i < t->rank; i++)
-        n += snprintf(dict + n, sizeof dict - (size_t)n, "%lld,%s", (long long)t->dims[i], i + 1 < t->rank ? " " : "");
+        n += snprintf(dict + n, sizeof dict - (size_t)n, "%s%lld%s", i ? ", " : "", (long long)t->dims[i],
+                      t->rank == 1 ? "," : "");
     n += snprintf(dict + n, sizeof dict - (size_t)n, "), }");
     while ((n + 11) % 64) dict[n++] = ' '; /* magic, version and length are 10 bytes; a newline ends it */
     dict[n++] = '\n';
@@ -78,6 +79,13 @@ static void write_strings(FILE *f, const mr_tensor *t)
     }
 }
 
+/* Elements of less than a byte have zeros above their bits in the file, also negative ones. */
+static void write_low_bits(FILE *f, const mr_tensor *t)
+{
+    unsigned mask = (1u << mr_dtype_wire_bits(t->dtype)) - 1;
+    for (int64_t i = 0, n = mr_tensor_count(t); i < n; i++) fputc((int)(((const uint8_t *)t->data)[i] & mask), f);
+}
+
 mr_status mr_npy_write(FILE *f, const mr_tensor *t, mr_error *e)
 {
     char type[32];
@@ -86,7 +94,10 @@ mr_status mr_npy_write(FILE *f, const mr_tensor *t, mr_error *e)
     } else {
         type_text(t->dtype, type, sizeof type);
         write_header(f, type, t);
-        fwrite(t->data, 1, mr_tensor_bytes(t), f);
+        if (mr_dtype_wire_bits(t->dtype) < 8)
+            write_low_bits(f, t);
+        else
+            fwrite(t->data, 1, mr_tensor_bytes(t), f);
     }
     return ferror(f) ? mr_fail(e, MR_E_IO, "cannot write: %s", strerror(errno)) : MR_OK;
 }

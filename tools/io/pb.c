@@ -217,9 +217,9 @@ static mr_value *load(const mr_source *s, const ProtobufCMessage *m, mr_type typ
     case MR_MAP:
         return map_load(s, (const Onnx__MapProto *)m, type, e);
     case MR_SPARSE:
-        return mr_sparse_load(s, (const Onnx__SparseTensorProto *)m, "", e);
+        return mr_sparse_load(s, (const Onnx__SparseTensorProto *)m, "value", e);
     default:
-        return mr_tensor_load(s, (const Onnx__TensorProto *)m, "", e);
+        return mr_tensor_load(s, (const Onnx__TensorProto *)m, "value", e);
     }
 }
 
@@ -272,14 +272,24 @@ mr_status mr_pb_parse(const void *bytes, size_t size, mr_type expected, mr_value
     return e->status;
 }
 
+/* What a malformed tensor is to a model's file is here a bad input. */
+static void not_the_model(mr_error *e)
+{
+    if (e->status != MR_EINVALID) return;
+    e->status = MR_EINPUT;
+    e->code = MR_E_INPUT_FORMAT;
+}
+
 mr_status mr_pb_read(const char *path, mr_type expected, mr_value **out, char **name, mr_error *e)
 {
     mr_map *file;
     *out = NULL;
     mr_error why = {0};
     if (mr_file_open(path, &file, e) != MR_OK) return e->status;
-    if (mr_pb_parse(file->data, file->size, expected, out, name, &why) != MR_OK)
+    if (mr_pb_parse(file->data, file->size, expected, out, name, &why) != MR_OK) {
+        not_the_model(&why);
         mr_error_in_file(e, &why, path);
+    }
     mr_map_close(file);
     return e->status;
 }
