@@ -94,11 +94,12 @@ static void load_keys(const mr_attention_args *a, const block *b, int64_t key, i
 }
 
 static void load_values(const mr_attention_args *a, const block *b, int64_t key, int64_t keys, int64_t element,
-                        int64_t n, double *dst)
+                        int64_t n, mr_dtype precision, double *dst)
 {
     double x[COLS];
     for (int64_t j = 0; j < keys; j++) {
         load(a->v.dtype, joined_at(a, &a->v_past, &a->v, b->batch, b->kv_head, key + j, element), n, x);
+        round_to(precision, x, n);
         for (int64_t e = 0; e < n; e++) dst[(e / PANEL * keys + j) * PANEL + e % PANEL] = x[e];
     }
 }
@@ -124,7 +125,7 @@ static void score_block(const mr_attention_args *a, const block *b, double *s, i
     }
 }
 
-/* Y of a block from the rows of its probabilities; rounded to a precision, then to Q's type. */
+/* Y of a block from the rows of its probabilities; values and sums are rounded to a precision first. */
 static void mix_block(const mr_attention_args *a, const block *b, const mr_attention_rows *p, mr_dtype precision)
 {
     const int64_t total = a->past + a->keys;
@@ -135,7 +136,7 @@ static void mix_block(const mr_attention_args *a, const block *b, const mr_atten
         for (int64_t j = 0; j < total; j += DEPTH) {
             int64_t keys = total - j < DEPTH ? total - j : DEPTH;
             for (int64_t i = 0; i < b->rows; i++) load(p->dtype, row_at(p, 0, 0, i, j), keys, q + i * DEPTH);
-            load_values(a, b, j, keys, e, n, v);
+            load_values(a, b, j, keys, e, n, precision, v);
             mr_sums_f64(b->rows, n, keys, q, v, acc);
         }
         for (int64_t i = 0; i < b->rows; i++) {
@@ -244,7 +245,7 @@ static void attention_blocks(void *arg, int64_t begin, int64_t end)
         mr_attention_rows p = {.data = s, .dtype = MR_F64, .row = n};
         score_block(a, &b, s, n);
         for (int64_t i = 0; i < b.rows; i++) attend_row(a, &b, i, s + i * n, bias);
-        mix_block(a, &b, &p, a->q.dtype);
+        mix_block(a, &b, &p, MR_F64);
     }
 }
 
@@ -281,27 +282,6 @@ static void scores_blocks(void *arg, int64_t begin, int64_t end)
 static void scores(const mr_attention_args *a)
 {
     mr_parallel_for(a->pool, blocks(a), grain(a), scores_blocks, (void *)a);
-}
-
-static void softmax_rows(void *arg, int64_t begin, int64_t end)
-{
-    const mr_attention_args *a = arg;
-    const mr_attention_rows s = scores_of(a);
-    double *x = (double *)a->scratch + begin / grain(a) * ROWS * a->keys;
-    for (int64_t t = begin; t < end; t++) {
-        block b = block_at(a, t);
-        for (int64_t i = 0; i < b.rows; i++) {
-            void *row = (void *)row_at(&s, b.batch, b.head, b.row + i, 0);
-            load(s.dtype, row, a->keys, x);
-            softmax_row(s.dtype, x, a->keys);
-            store(s.dtype, x, a->keys, row);
-        }
-    }
-}
-
-static void softmax(const mr_attention_args *a)
-{
-    mr_parallel_for(a->pool, blocks(a), grain(a), softmax_rows, (void *)a);
 }
 
 static void mix_blocks(void *arg, int64_t begin, int64_t end)
@@ -351,7 +331,6 @@ void mr_attention_fill_scalar(mr_attention_fns *f)
             f->scratch[types[i]][types[j]] = attention_scratch;
         }
         f->scores[types[i]] = scores;
-        f->softmax[types[i]] = softmax;
         f->mix[types[i]] = mix;
     }
     f->join = join;

@@ -86,9 +86,9 @@ typedef size_t mr_attention_size_fn(const mr_attention_args *a);
 typedef struct mr_attention_fns {
     mr_attention_fn *attention[MR_N_DTYPES][MR_N_DTYPES]; /* by the types of Q and V */
     mr_attention_size_fn *scratch[MR_N_DTYPES][MR_N_DTYPES];
-    /* The parts of an attention without past, mask, cap and windows, each for whole tensors: scores gets the scaled
-     * products in type precision, softmax makes them probabilities, mix gives Y in that precision, then in Q's type. */
-    mr_attention_fn *scores[MR_N_DTYPES], *softmax[MR_N_DTYPES], *mix[MR_N_DTYPES];
+    /* The parts of an attention without past, mask, cap and windows, around a softmax of scores: scores gets the scaled
+     * products in type precision, mix gives Y in that precision, then in Q's type. */
+    mr_attention_fn *scores[MR_N_DTYPES], *mix[MR_N_DTYPES];
     void (*join)(const mr_attention_join *a);
     void (*rotary[MR_N_DTYPES])(const mr_rotary_args *a);
     void (*linear[MR_N_DTYPES])(const mr_linear_attention_args *a);

@@ -1,0 +1,129 @@
+/* rotary.c: RotaryEmbedding. */
+#include "kernels/cpu/cpu.h"
+#include "ops/rules.h"
+
+typedef struct rotary_params {
+    int64_t heads, rotary; /* 0: not given; the whole head */
+    bool interleaved;
+} rotary_params;
+
+enum { X, COS, SIN, POSITIONS };
+
+static void rotary_read(mr_reader *r, void *params)
+{
+    rotary_params *p = params;
+    p->heads = mr_read_int(r, "num_heads", 0);
+    p->rotary = mr_read_int(r, "rotary_embedding_dim", 0);
+    p->interleaved = mr_read_int(r, "interleaved", 0) != 0;
+    if (p->rotary < 0 || p->rotary % 2)
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute rotary_embedding_dim = %lld is not an even count",
+                     (long long)p->rotary);
+}
+
+/* [batch, heads, length, size] of X */
+static mr_status rotary_dims(mr_call *c, mr_dim d[4])
+{
+    const rotary_params *p = c->params;
+    const mr_shape *x = &c->in[X].shape;
+    mr_status st = mr_want_rank(c, X, 3, 4);
+    for (int k = 0; k < 4; k++) d[k] = x->rank == 4 ? x->d[k] : MR_DIM_UNKNOWN;
+    if (st || x->rank < 0) return st;
+    if (x->rank == 3) {
+        if (p->heads < 1) return mr_call_fail(c, MR_E_ATTRIBUTE, "an input of rank 3 needs attribute num_heads");
+        d[0] = x->d[0], d[1] = p->heads, d[2] = x->d[1];
+        if (x->d[2] >= 0 && x->d[2] % p->heads)
+            return mr_call_fail_in(c, MR_E_SHAPES, X, "dim 2 is no multiple of %lld heads", (long long)p->heads);
+        if (x->d[2] >= 0) d[3] = x->d[2] / p->heads;
+    }
+    if (d[3] < 0) return MR_OK;
+    if (p->rotary > d[3])
+        return mr_call_fail_in(c, MR_E_SHAPES, X, "rotary_embedding_dim = %lld is larger than a head: %lld",
+                               (long long)p->rotary, (long long)d[3]);
+    if (!p->rotary && d[3] % 2)
+        return mr_call_fail_in(c, MR_E_SHAPES, X, "head size %lld is not even", (long long)d[3]);
+    return MR_OK;
+}
+
+static mr_status want_dim(mr_call *c, int i, int k, mr_dim want, const char *what)
+{
+    if (c->in[i].shape.rank <= k) return MR_OK;
+    mr_dim have = c->in[i].shape.d[k];
+    if (have < 0 || want < 0 || have == want) return MR_OK;
+    return mr_call_fail_in(c, MR_E_SHAPES, i, "dim %d is %lld, %s is %lld", k, (long long)have, what, (long long)want);
+}
+
+static mr_status want_caches(mr_call *c, const mr_dim d[4])
+{
+    const rotary_params *p = c->params;
+    const bool placed = mr_in_has(c, POSITIONS);
+    const mr_dim half = p->rotary ? p->rotary / 2 : d[3] >= 0 ? d[3] / 2 : MR_DIM_UNKNOWN;
+    mr_status st = MR_OK;
+    for (int i = COS; !st && i <= SIN; i++) {
+        st = mr_want_rank(c, i, placed ? 2 : 3, placed ? 2 : 3);
+        if (!st && !placed) st = want_dim(c, i, 0, d[0], "batch_size");
+        if (!st && !placed) st = want_dim(c, i, 1, d[2], "sequence_length");
+        if (!st) st = want_dim(c, i, placed ? 1 : 2, half, "half of the rotated elements");
+    }
+    if (!st && placed && c->in[COS].shape.rank == 2)
+        st = want_dim(c, SIN, 0, c->in[COS].shape.d[0], "that of cos_cache");
+    if (!st && placed) st = mr_want_rank(c, POSITIONS, 2, 2);
+    if (!st && placed) st = want_dim(c, POSITIONS, 0, d[0], "batch_size");
+    if (!st && placed) st = want_dim(c, POSITIONS, 1, d[2], "sequence_length");
+    return st;
+}
+
+static mr_status rotary_infer(mr_call *c)
+{
+    mr_dim d[4];
+    mr_status st = rotary_dims(c, d);
+    if (!st) st = want_caches(c, d);
+    return st ? st : mr_out_like(c, 0, X);
+}
+
+static mr_status want_positions(mr_call *c)
+{
+    const mr_tensor *t = c->in[POSITIONS].t;
+    const int64_t n = mr_tensor_count(t), rows = c->in[COS].t->dims[0];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = mr_tensor_int(t, i);
+        if (at < 0 || at >= rows)
+            return mr_call_fail(c, MR_E_NODE_VALUE, "position_ids[%lld,%lld]=%lld outside cache of %lld",
+                                (long long)(i / t->dims[1]), (long long)(i % t->dims[1]), (long long)at,
+                                (long long)rows);
+    }
+    return MR_OK;
+}
+
+static mr_status rotary_run(mr_call *c)
+{
+    const rotary_params *p = c->params;
+    mr_dim d[4];
+    mr_status st = rotary_dims(c, d);
+    const bool placed = mr_in_has(c, POSITIONS);
+    if (!st && placed) st = want_positions(c);
+    if (st) return st;
+    mr_rotary_args a = {.x = c->in[X].t->data, .cos = c->in[COS].t->data, .sin = c->in[SIN].t->data};
+    a.y = c->out[0].t->data;
+    a.positions = placed ? c->in[POSITIONS].t->data : NULL;
+    a.batch = d[0], a.heads = d[1], a.length = d[2], a.size = d[3];
+    a.rotary = p->rotary ? p->rotary : d[3];
+    a.interleaved = p->interleaved;
+    a.x_batch = d[1] * d[2] * d[3];
+    a.x_head = c->in[X].t->rank == 4 ? d[2] * d[3] : d[3];
+    a.x_row = c->in[X].t->rank == 4 ? d[3] : d[1] * d[3];
+    a.pool = c->pool;
+    ((void (*)(const mr_rotary_args *))c->fn)(&a);
+    return MR_OK;
+}
+
+static mr_fn have_rotary(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->attention.rotary, mr_in_dtype(c, X));
+}
+
+static const mr_impl rotary_rows[] = {{.name = "rotary", .dev = MR_CPU, .have = have_rotary, .run = rotary_run}, {0}};
+
+const mr_op mr_ops_rotary[] = {
+    {"", "RotaryEmbedding", 23, 0, sizeof(rotary_params), rotary_read, rotary_infer, rotary_rows, 0, NULL},
+    {0},
+};
