@@ -35,7 +35,8 @@ static mr_status pair(comparing *c)
         c->want[c->n++] = other;
     }
     if (c->n == 0)
-        return mr_fail(&c->e, MR_E_INPUT_MISSING, "%s and %s have no tensor of the same name", c->a->at[0], c->a->at[1]);
+        return mr_fail(&c->e, MR_E_INPUT_MISSING, "%s and %s have no tensor of the same name", c->a->at[0],
+                       c->a->at[1]);
     return MR_OK;
 }
 

@@ -26,8 +26,7 @@ static void done(void *arg, int i, mr_verdict v)
     bool plain = v.kind == MR_PASS || !v.text;
     r->verdicts[i] = v;
     r->results.counts[v.kind]++;
-    if (!r->quiet)
-        printf("%s %s%s%s\n", mr_verdict_name(v.kind), name, plain ? "" : ": ", plain ? "" : v.text);
+    if (!r->quiet) printf("%s %s%s%s\n", mr_verdict_name(v.kind), name, plain ? "" : ": ", plain ? "" : v.text);
     if (r->compare) {
         const char *want = mr_expected_of(&r->expected, name);
         if (!want || !line || strcmp(want, line) != 0) {
@@ -145,7 +144,8 @@ int main(int argc, char **argv)
     static const mr_command command = {
         .name = "minirt-conformance",
         .arguments = "DIR…",
-        .summary = "Runs test folders (model.onnx, test_data_set_N/{input,output}_M.pb) and compares by the official rules.",
+        .summary =
+            "Runs test folders (model.onnx, test_data_set_N/{input,output}_M.pb) and compares by the official rules.",
         .text = "  minirt-conformance build/onnx-test-data/*\n"
                 "  minirt-conformance -k resize --mode reference build/onnx-test-data/node\n"
                 "  minirt-conformance --expected tests/conformance/expected/cpu.txt build/onnx-test-data/*\n\n"

@@ -75,7 +75,8 @@ static json_t *diff_json(const char *name, const mr_diff *d)
     json_object_set_new(j, "max_rel", mr_json_number(d->max_rel));
     json_object_set_new(j, "mean_abs", mr_json_number(d->mean_abs));
     json_object_set_new(j, "cosine", mr_json_number(d->cosine));
-    json_object_set_new(j, "max_ulp", d->max_ulp == UINT64_MAX ? json_string("inf") : json_integer((json_int_t)d->max_ulp));
+    json_object_set_new(j, "max_ulp",
+                        d->max_ulp == UINT64_MAX ? json_string("inf") : json_integer((json_int_t)d->max_ulp));
     if (d->first_text) json_object_set_new(j, "first", json_string(d->first_text));
     return j;
 }

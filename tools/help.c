@@ -9,9 +9,9 @@ static const struct {
     unsigned group;
     const char *title;
 } sections[] = {
-    {FOR_CONFORMANCE, "Cases"}, {FOR_INPUTS, "Inputs"},         {FOR_SHAPES, "Shapes"},   {FOR_OUTPUTS, "Outputs"},
-    {FOR_RUN, "Looking inside"}, {FOR_TOLERANCE, "Comparing"},  {FOR_INFO, "Showing"},    {FOR_OPS, "Choosing"},
-    {FOR_RUNNING, "Running"},    {FOR_JSON, "Results"},         {FOR_LOG, "Messages"},    {FOR_ALWAYS, "Always"},
+    {FOR_CONFORMANCE, "Cases"},  {FOR_INPUTS, "Inputs"},       {FOR_SHAPES, "Shapes"}, {FOR_OUTPUTS, "Outputs"},
+    {FOR_RUN, "Looking inside"}, {FOR_TOLERANCE, "Comparing"}, {FOR_INFO, "Showing"},  {FOR_OPS, "Choosing"},
+    {FOR_RUNNING, "Running"},    {FOR_JSON, "Results"},        {FOR_LOG, "Messages"},  {FOR_ALWAYS, "Always"},
 };
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
@@ -73,27 +73,29 @@ void mr_program_help(FILE *f, const mr_program *p)
     fprintf(f, "\n`%s COMMAND --help` says more about each.\n", p->name);
 }
 
-/* The words before the first character that no plain word has: "cpu|cuda" gives the list "cpu cuda". */
-static void print_choices(FILE *f, const char *value)
+/* A value that is one of some words, "fast|reference": those can be completed. */
+static bool is_choice(const char *value)
 {
-    bool words = strchr(value, '|') && !strpbrk(value, "/.:,[=");
-    for (const char *c = value; words && *c; c++) words = *c == '|' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
-    if (words)
-        for (const char *c = value; *c; c++) fputc(*c == '|' ? ' ' : *c, f);
+    bool words = value && strchr(value, '|');
+    for (const char *c = value; words && *c; c++)
+        words = *c == '|' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
+    return words;
 }
 
 void mr_program_completion(FILE *f, const mr_program *p)
 {
-    fprintf(f, "# bash completion of %s\n_%s() {\n    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n", p->name,
-            p->name);
+    fprintf(f,
+            "# bash completion of %s\n_%s() {\n    local word=${COMP_WORDS[COMP_CWORD]} "
+            "before=${COMP_WORDS[COMP_CWORD-1]}\n",
+            p->name, p->name);
     fprintf(f, "    COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"");
     for (int i = 0; i < p->n_commands; i++) fprintf(f, "%s ", p->commands[i].name);
     fprintf(f, "--help --version\" -- \"$word\"))\n        return\n    fi\n    case $before in\n");
     for (int i = 0; i < MR_N_OPTIONS; i++) {
         const mr_option *o = &mr_options_table[i];
-        if (!o->value || *o->value == '=' || !strchr(o->value, '|') || strpbrk(o->value, "/.:,[=")) continue;
+        if (!is_choice(o->value)) continue;
         fprintf(f, "    --%s) COMPREPLY=($(compgen -W \"", o->name);
-        print_choices(f, o->value);
+        for (const char *c = o->value; *c; c++) fputc(*c == '|' ? ' ' : *c, f);
         fprintf(f, "\" -- \"$word\")); return ;;\n");
     }
     fprintf(f, "    esac\n    [[ $word == -* ]] || { COMPREPLY=($(compgen -f -- \"$word\")); return; }\n");

@@ -129,8 +129,8 @@ mr_status mr_args_parse(const mr_program *p, const mr_command *c, int argc, char
     if (mr_args_has(a, MR_OPT_HELP) || mr_args_has(a, MR_OPT_VERSION)) return MR_OK;
     if (a->n < c->min_args) mr_fail(e, MR_E_USAGE, "'%s' needs %s", c->name, c->arguments);
     if (c->max_args >= 0 && a->n > c->max_args)
-        mr_fail(e, MR_E_USAGE, "'%s' takes %s: '%s' is too much", c->name, *c->arguments ? c->arguments : "no arguments",
-                a->at[c->max_args]);
+        mr_fail(e, MR_E_USAGE, "'%s' takes %s: '%s' is too much", c->name,
+                *c->arguments ? c->arguments : "no arguments", a->at[c->max_args]);
     return e->status;
 }
 
@@ -207,9 +207,9 @@ mr_status mr_args_size(const mr_args *a, mr_option_id id, size_t *out, mr_error 
     static const struct {
         const char *unit;
         double bytes;
-    } units[] = {{"", 1},       {"B", 1},          {"K", 1024},      {"KiB", 1024},     {"M", 0x1p20}, {"MiB", 0x1p20},
-                 {"G", 0x1p30}, {"GiB", 0x1p30},   {"T", 0x1p40},    {"TiB", 0x1p40},   {"kB", 1e3},   {"KB", 1e3},
-                 {"MB", 1e6},   {"GB", 1e9},       {"TB", 1e12}};
+    } units[] = {{"", 1},         {"B", 1},      {"K", 1024},     {"KiB", 1024}, {"M", 0x1p20},
+                 {"MiB", 0x1p20}, {"G", 0x1p30}, {"GiB", 0x1p30}, {"T", 0x1p40}, {"TiB", 0x1p40},
+                 {"kB", 1e3},     {"KB", 1e3},   {"MB", 1e6},     {"GB", 1e9},   {"TB", 1e12}};
     const char *text = mr_args_text(a, id);
     *out = 0;
     if (!text) return MR_OK;

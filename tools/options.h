@@ -45,11 +45,11 @@ typedef struct mr_args mr_args;
 
 typedef struct mr_command {
     const char *name;
-    const char *arguments; /* "MODEL [INPUT…]" */
-    const char *summary;   /* what it answers, one line */
-    const char *text;      /* more of it: paragraphs and examples, for --help and the man page */
-    int min_args, max_args; /* max_args < 0: any number */
-    unsigned groups;        /* of options, beside those that all commands have */
+    const char *arguments;        /* "MODEL [INPUT…]" */
+    const char *summary;          /* what it answers, one line */
+    const char *text;             /* more of it: paragraphs and examples, for --help and the man page */
+    int min_args, max_args;       /* max_args < 0: any number */
+    unsigned groups;              /* of options, beside those that all commands have */
     int (*run)(const mr_args *a); /* returns the exit status */
 } mr_command;
 
@@ -68,7 +68,7 @@ struct mr_args {
     struct mr_given {
         mr_option_id id;
         const char *value; /* NULL: none given */
-    } *given;
+    } * given;
     int n_given;
 };
 

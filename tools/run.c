@@ -15,9 +15,9 @@ typedef struct running {
     const mr_args *a;
     mr_setup setup;
     mr_feeds feeds;
-    int *ids, n;          /* the tensors that are computed */
-    const char **names;   /* theirs */
-    bool picked;          /* by --outputs */
+    int *ids, n;        /* the tensors that are computed */
+    const char **names; /* theirs */
+    bool picked;        /* by --outputs */
     mr_value **out, **want;
     mr_set assumed;
     mr_watch *watch;

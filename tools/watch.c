@@ -26,9 +26,9 @@ struct mr_watch {
     bool stats;
     FILE *trace;
     const char *trace_path;
-    bool comma;  /* an event was written */
-    seen *seen;  /* by value id; NULL: NaN is not looked for */
-    bool told;   /* of a NaN */
+    bool comma; /* an event was written */
+    seen *seen; /* by value id; NULL: NaN is not looked for */
+    bool told;  /* of a NaN */
     bool progress;
     int done, steps;
     int64_t begin_ns, shown_ns;
@@ -51,7 +51,8 @@ static seen *seen_of(mr_watch *w, int id)
     const mr_value *v = w->g->values[id].init;
     for (int i = 0; i < w->g->n_inputs; i++)
         if (w->g->inputs[i] == id && w->feeds->in[i]) v = w->feeds->in[i];
-    if (!s->known && w->g->values[id].producer < 0) *s = v && mr_value_dense(v) ? look(mr_value_dense(v)) : (seen){true, true, 0, 0};
+    if (!s->known && w->g->values[id].producer < 0)
+        *s = v && mr_value_dense(v) ? look(mr_value_dense(v)) : (seen){true, true, 0, 0};
     return s;
 }
 
@@ -218,7 +219,8 @@ mr_status mr_watch_end(mr_watch *w, mr_error *e)
 {
     if (!w) return e->status;
     if (w->shown_ns) fputs("\r\033[K", stderr);
-    if (w->error.status) mr_fail_as(e, w->error.status, w->error.code, "%s", w->error.text ? w->error.text : "out of memory");
+    if (w->error.status)
+        mr_fail_as(e, w->error.status, w->error.code, "%s", w->error.text ? w->error.text : "out of memory");
     mr_dump_close(w->dump, e);
     if (w->trace) {
         fputs("\n]}\n", w->trace);

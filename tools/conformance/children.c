@@ -66,7 +66,9 @@ static mr_status start(herd *h, int index, mr_error *e)
         _exit(0);
     }
     close(ends[1]);
-    h->at[h->n++] = (child){.pid = pid, .fd = ends[0], .index = index,
+    h->at[h->n++] = (child){.pid = pid,
+                            .fd = ends[0],
+                            .index = index,
                             .deadline_ns = h->timeout_s > 0 ? mr_now_ns() + (int64_t)(h->timeout_s * 1e9) : 0};
     return MR_OK;
 }
@@ -92,7 +94,8 @@ static mr_verdict reap(child *c, double timeout_s)
 {
     int status;
     mr_verdict v = {.kind = MR_FAIL};
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
+    }
     int failed = 0;
     if (c->timed_out)
         failed = asprintf(&v.text, "hung: no verdict after %g s", timeout_s);

@@ -54,8 +54,7 @@ json_t *mr_coverage(const mr_graph *g)
     for (int i = 0; i < g->n_nodes; i++) {
         const mr_node *n = g->nodes[i];
         json_t *attributes = json_object();
-        for (int a = 0; a < n->n_attrs; a++)
-            json_object_set_new(attributes, n->attrs[a].name, attribute(&n->attrs[a]));
+        for (int a = 0; a < n->n_attrs; a++) json_object_set_new(attributes, n->attrs[a].name, attribute(&n->attrs[a]));
         json_array_append_new(nodes, json_pack("{s:s, s:s, s:i, s:o, s:o}", "op", n->op_type, "domain", n->domain,
                                                "version", n->schema ? n->schema->since : 0, "types", input_types(n),
                                                "attributes", attributes));

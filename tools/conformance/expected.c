@@ -64,7 +64,8 @@ char *mr_verdict_line(const mr_verdict *v)
 {
     char *line;
     bool plain = v->kind == MR_PASS || !v->text;
-    return asprintf(&line, "%s%s%s", mr_verdict_name(v->kind), plain ? "" : ": ", plain ? "" : v->text) < 0 ? NULL : line;
+    return asprintf(&line, "%s%s%s", mr_verdict_name(v->kind), plain ? "" : ": ", plain ? "" : v->text) < 0 ? NULL
+                                                                                                            : line;
 }
 
 mr_status mr_expected_write(const char *path, const mr_cases *cases, const mr_verdict *verdicts, mr_error *e)

@@ -1,4 +1,5 @@
-/* expected.h: the verdicts that a file expects: a line a case, "NAME pass", "NAME unsupported: text", "NAME random: text". */
+/* expected.h: the verdicts that a file expects: a line a case, "NAME pass", "NAME unsupported: text", "NAME random:
+ * text". */
 #ifndef MR_TOOLS_CONFORMANCE_EXPECTED_H
 #define MR_TOOLS_CONFORMANCE_EXPECTED_H
 
@@ -11,7 +12,7 @@ typedef struct mr_expected {
     struct mr_expected_line {
         const char *name, *verdict; /* "pass", "unsupported: text" */
         bool seen;
-    } *at; /* sorted by name */
+    } * at; /* sorted by name */
     int n;
 } mr_expected;
 

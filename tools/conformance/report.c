@@ -52,8 +52,9 @@ mr_status mr_report_junit(const char *path, const mr_results *r, mr_error *e)
 {
     FILE *f = fopen(path, "w");
     if (!f) return cannot_write(path, e);
-    fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"minirt-conformance %s %s\" tests=\"%d\" "
-               "failures=\"%d\" skipped=\"%d\">\n",
+    fprintf(f,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"minirt-conformance %s %s\" tests=\"%d\" "
+            "failures=\"%d\" skipped=\"%d\">\n",
             r->device, r->mode, r->cases->n, r->counts[MR_FAIL], r->counts[MR_UNSUPPORTED]);
     for (int i = 0; i < r->cases->n; i++) {
         const mr_verdict *v = &r->verdicts[i];

@@ -15,8 +15,8 @@ typedef struct mr_tolerance {
 
 typedef struct mr_diff {
     bool agree;
-    char *reason; /* what can't be compared: kinds, types, shapes, lengths; NULL: elements were compared */
-    char *path;   /* of the tensor that the numbers below speak of: "", "element 2", "key 'a'" */
+    char *reason;             /* what can't be compared: kinds, types, shapes, lengths; NULL: elements were compared */
+    char *path;               /* of the tensor that the numbers below speak of: "", "element 2", "key 'a'" */
     int64_t count, differing; /* elements */
     int64_t first;            /* flat index of the first that differs; -1: none */
     char *first_text;         /* "[0,1]: got 1.5, want 2" */

@@ -16,7 +16,7 @@
 #define MR_REALS                                                                                                       \
     (MR_ALL_FLOATS | MR_INTS | MR_BIT(MR_BOOL) | MR_BIT(MR_I4) | MR_BIT(MR_U4) | MR_BIT(MR_I2) | MR_BIT(MR_U2))
 
-double mr_element_real(const mr_tensor *t, int64_t i); /* MR_REALS; 64-bit integers round */
+double mr_element_real(const mr_tensor *t, int64_t i);            /* MR_REALS; 64-bit integers round */
 double complex mr_element_complex(const mr_tensor *t, int64_t i); /* MR_COMPLEX */
 /* The element's bits; the distance between the codes of two floats, as steps between neighbouring values. */
 uint64_t mr_element_code(const mr_tensor *t, int64_t i);

@@ -59,7 +59,8 @@ const char *mr_path_base(const char *path)
 
 mr_status mr_error_in_file(mr_error *e, mr_error *why, const char *path)
 {
-    mr_fail_as(e, why->status, why->code, "%s: %s", strcmp(path, "-") == 0 ? "stdin" : path, why->text ? why->text : "?");
+    mr_fail_as(e, why->status, why->code, "%s: %s", strcmp(path, "-") == 0 ? "stdin" : path,
+               why->text ? why->text : "?");
     if (why->hint) mr_error_hint(e, "%s", why->hint);
     mr_error_clear(why);
     return e->status;

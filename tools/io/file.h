@@ -19,7 +19,8 @@ const char *mr_path_base(const char *path);
 /* Moves why to e, with the file's name before its text. */
 mr_status mr_error_in_file(mr_error *e, mr_error *why, const char *path);
 
-/* What the bytes are, by how they begin: "a PNG image", "a zip archive (as .npz is)"; "data of no known format" otherwise. */
+/* What the bytes are, by how they begin: "a PNG image", "a zip archive (as .npz is)"; "data of no known format"
+ * otherwise. */
 const char *mr_bytes_look(const unsigned char *bytes, size_t size);
 
 #endif

@@ -149,7 +149,10 @@ typedef struct target {
 
 static const struct {
     int rank, c, h, w; /* axes; -1: none */
-} layouts[] = {[MR_NCHW] = {4, 1, 2, 3}, [MR_NHWC] = {4, 3, 1, 2}, [MR_CHW] = {3, 0, 1, 2}, [MR_HWC] = {3, 2, 0, 1},
+} layouts[] = {[MR_NCHW] = {4, 1, 2, 3},
+               [MR_NHWC] = {4, 3, 1, 2},
+               [MR_CHW] = {3, 0, 1, 2},
+               [MR_HWC] = {3, 2, 0, 1},
                [MR_HW] = {2, -1, 0, 1}};
 
 static mr_image_layout layout_of(const mr_shape *s)
@@ -167,8 +170,10 @@ static mr_status aim(target *t, const mr_image_options *o, const mr_shape *s, co
     if (s->rank >= 0 && s->rank != rank)
         return mr_fail(e, MR_E_INPUT_SHAPE, "an image has 2 to 4 axes as the model's input, not %d", s->rank);
     bool known = s->rank == rank;
-    if (c < 0 || (known && s->d[c] == 1)) t->color = MR_GRAY;
-    else t->color = o->color == MR_COLOR_UNKNOWN ? MR_RGB : o->color;
+    if (c < 0 || (known && s->d[c] == 1))
+        t->color = MR_GRAY;
+    else
+        t->color = o->color == MR_COLOR_UNKNOWN ? MR_RGB : o->color;
     if (o->color == MR_GRAY) t->color = MR_GRAY;
     t->channels = t->color == MR_GRAY ? 1 : 3;
     t->height = o->height ? o->height : known && s->d[h] > 0 ? s->d[h] : p->height;
@@ -228,7 +233,8 @@ static mr_status convert(const picture *p, const mr_image_options *o, mr_dtype d
     if (o->n_mean > 1 && o->n_mean != t.channels)
         return mr_fail(e, MR_E_USAGE, "--image-mean has %d values for %lld channels", o->n_mean, (long long)t.channels);
     if (o->n_scale > 1 && o->n_scale != t.channels)
-        return mr_fail(e, MR_E_USAGE, "--image-scale has %d values for %lld channels", o->n_scale, (long long)t.channels);
+        return mr_fail(e, MR_E_USAGE, "--image-scale has %d values for %lld channels", o->n_scale,
+                       (long long)t.channels);
     *out = mr_value_tensor(dtype, t.shape.rank, t.shape.d);
     if (!*out) return mr_fail(e, MR_E_MEMORY, "out of memory");
     paint(&(*out)->t, &t, p, o);

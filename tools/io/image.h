@@ -11,7 +11,7 @@ typedef enum mr_image_color { MR_RGB, MR_BGR, MR_GRAY, MR_COLOR_UNKNOWN } mr_ima
 /* An element is (pixel - mean) * scale, pixel from 0 to 255. Images that do not have the size are resized: bilinearly,
  * centres on centres, without smoothing. */
 typedef struct mr_image_options {
-    int64_t height, width;   /* 0: as the shape says, else the image's own */
+    int64_t height, width; /* 0: as the shape says, else the image's own */
     mr_image_layout layout;
     mr_image_color color;
     double mean[4], scale[4];

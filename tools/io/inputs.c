@@ -9,7 +9,6 @@
 #include "npy.h"
 #include "npz.h"
 #include "pb.h"
-#include "random.h"
 #include "safetensors.h"
 #include "spec.h"
 #include "testset.h"
@@ -70,7 +69,8 @@ static mr_status read_image_options(reading *r)
     char x, more;
     long long height, width;
     if (size) {
-        if (sscanf(size, "%lld%c%lld%c", &height, &x, &width, &more) != 3 || !strchr("x,", x) || height < 1 || width < 1)
+        if (sscanf(size, "%lld%c%lld%c", &height, &x, &width, &more) != 3 || !strchr("x,", x) || height < 1 ||
+            width < 1)
             return mr_fail(r->e, MR_E_USAGE, "--image-size: '%s' is not HxW such as 224x224", size);
         o->height = height;
         o->width = width;
@@ -130,8 +130,7 @@ static mr_status read_literal(reading *r, int i, const char *text)
     mr_shape shape;
     mr_value *v;
     mr_error why = {0};
-    if (!equals)
-        return mr_fail(r->e, MR_E_USAGE, "input '%s': ':%s' is not :f32[1,3]=VALUES", r->names[i], text);
+    if (!equals) return mr_fail(r->e, MR_E_USAGE, "input '%s': ':%s' is not :f32[1,3]=VALUES", r->names[i], text);
     if (mr_spec_parse(text, (size_t)(equals - text), &dtype, &shape, r->e)) return r->e->status;
     if (mr_literal_parse(equals + 1, dtype, &shape, &v, &why))
         mr_fail_as(r->e, why.status, why.code, "input '%s': %s", r->names[i], why.text ? why.text : "?");
@@ -196,7 +195,8 @@ static mr_status read_set(reading *r, const char *path, mr_file_kind kind)
     mr_set set = {0};
     mr_error why = {0};
     mr_expect expect = {input_dtype, r};
-    if ((kind == MR_FILE_NPZ ? mr_npz_read(path, expect, &set, r->e) : mr_safetensors_read(path, &set, r->e)) == MR_OK) {
+    if ((kind == MR_FILE_NPZ ? mr_npz_read(path, expect, &set, r->e) : mr_safetensors_read(path, &set, r->e)) ==
+        MR_OK) {
         mr_error *e = r->e;
         r->e = &why;
         if (feed_set(r, &set)) mr_error_in_file(e, &why, path);
@@ -239,85 +239,6 @@ static mr_status read_argument(reading *r, const char *arg)
     return mr_name_unknown(r->e, MR_E_INPUT_UNKNOWN, "input", arg, (size_t)(end - arg), r->names, r->f->g->n_inputs);
 }
 
-/* ---- random inputs ---- */
-
-/* The range that --val-range gives an input; one with its name goes before one for all. */
-typedef struct given_range {
-    mr_range range;
-    bool given, named;
-} given_range;
-
-static mr_status read_ranges(reading *r, given_range *ranges)
-{
-    const char *text;
-    for (int at = 0; (text = mr_args_next(r->args, MR_OPT_VAL_RANGE, &at));) {
-        const char *rest = text;
-        int n = r->f->g->n_inputs, i = mr_name_match(text, r->names, n, ":", &rest), end = 0;
-        mr_range range;
-        rest += i >= 0;
-        if (sscanf(rest, "[%lf,%lf]%n", &range.low, &range.high, &end) != 2 || end == 0 || rest[end]) {
-            if (i < 0 && strstr(text, ":["))
-                return mr_name_unknown(r->e, MR_E_INPUT_UNKNOWN, "input", text, (size_t)(strstr(text, ":[") - text),
-                                       r->names, n);
-            return mr_fail(r->e, MR_E_USAGE, "--val-range: '%s' is not [LOW,HIGH] or NAME:[LOW,HIGH]", text);
-        }
-        for (int k = 0; k < n; k++)
-            if (i < 0 ? !ranges[k].named : k == i) ranges[k] = (given_range){range, true, i >= 0};
-    }
-    return MR_OK;
-}
-
-/* Symbols that the given inputs decide are decided for the others too. */
-static void bind_symbols(const reading *r, mr_shape *s)
-{
-    const mr_graph *g = r->f->g;
-    for (int i = 0; i < g->n_inputs; i++) {
-        const mr_shape *declared = &g->values[g->inputs[i]].decl.shape;
-        const mr_tensor *t = r->f->in[i] ? mr_value_dense(r->f->in[i]) : NULL;
-        for (int a = 0; t && t->rank == declared->rank && a < t->rank; a++)
-            for (int d = 0; d < s->rank; d++)
-                if (s->d[d] < MR_DIM_UNKNOWN && s->d[d] == declared->d[a]) s->d[d] = t->dims[a];
-    }
-}
-
-static mr_status make_random(reading *r, int i, uint64_t seed, given_range given)
-{
-    const mr_graph *g = r->f->g;
-    mr_typed_shape want = r->f->shapes[i];
-    char text[256];
-    bind_symbols(r, &want.shape);
-    if (want.type.kind != MR_TENSOR)
-        return mr_fail(r->e, MR_E_USAGE, "input '%s': --random makes tensors, not %s", r->names[i],
-                       mr_type_string(want.type, text, sizeof text));
-    if (!mr_shape_known(&want.shape)) {
-        mr_fail(r->e, MR_E_USAGE, "input '%s': --random needs its whole shape, not %s", r->names[i],
-                mr_shape_string(&want.shape, g->model->symbols, text, sizeof text));
-        mr_error_hint(r->e, want.shape.rank < 0 ? "give it with --shape" : "set dimensions with -s NAME=N, or -s '*=1'");
-        return r->e->status;
-    }
-    mr_value *v = mr_value_tensor((mr_dtype)want.type.elem, want.shape.rank, want.shape.d);
-    if (!v) return mr_fail(r->e, MR_E_MEMORY, "out of memory for input '%s'", r->names[i]);
-    int64_t limit = mr_dtype_in(v->t.dtype, MR_INTS) ? mr_index_limit(g, g->inputs[i]) : -1;
-    mr_range range = limit > 0 ? (mr_range){0, (double)(limit - 1)} : mr_random_range(v->t.dtype);
-    mr_random_fill(&v->t, seed, r->names[i], given.given ? given.range : range, r->e);
-    r->f->in[i] = v;
-    return r->e->status;
-}
-
-static mr_status fill_random(reading *r)
-{
-    const mr_graph *g = r->f->g;
-    int64_t seed;
-    given_range *ranges = calloc((size_t)g->n_inputs + 1, sizeof *ranges);
-    if (!ranges) mr_fail(r->e, MR_E_MEMORY, "out of memory");
-    mr_args_int(r->args, MR_OPT_SEED, 0, 0, &seed, r->e);
-    if (r->e->status == MR_OK) read_ranges(r, ranges);
-    for (int i = 0; i < g->n_inputs && r->e->status == MR_OK; i++)
-        if (!r->f->in[i] && !g->values[g->inputs[i]].init) make_random(r, i, (uint64_t)seed, ranges[i]);
-    free(ranges);
-    return r->e->status;
-}
-
 /* ---- -s and --shape bind given inputs too ---- */
 
 static mr_status check_shapes(reading *r)
@@ -331,8 +252,10 @@ static mr_status check_shapes(reading *r)
         mr_shape got = mr_tensor_shape(t);
         for (int d = 0; d < t->rank; d++)
             if (want->d[d] != declared->d[d] && want->d[d] != t->dims[d])
-                return mr_fail(r->e, MR_E_INPUT_SHAPE, "input '%s': axis %d: -s or --shape says %lld, got %lld; "
-                               "expected shape %s, got %s", r->names[i], d, (long long)want->d[d], (long long)t->dims[d],
+                return mr_fail(r->e, MR_E_INPUT_SHAPE,
+                               "input '%s': axis %d: -s or --shape says %lld, got %lld; "
+                               "expected shape %s, got %s",
+                               r->names[i], d, (long long)want->d[d], (long long)t->dims[d],
                                mr_shape_string(want, g->model->symbols, a, sizeof a),
                                mr_shape_string(&got, NULL, b, sizeof b));
     }
@@ -353,7 +276,7 @@ mr_status mr_feeds_read(const mr_args *a, int first, const mr_graph *g, mr_feeds
             bool has_name = mr_name_match(a->at[i], r.names, g->n_inputs, "=:", &rest) >= 0;
             if (has_name == (named == 1)) read_argument(&r, a->at[i]);
         }
-    if (e->status == MR_OK && mr_args_has(a, MR_OPT_RANDOM)) fill_random(&r);
+    if (e->status == MR_OK && mr_args_has(a, MR_OPT_RANDOM)) mr_feeds_random(a, f, r.names, e);
     if (e->status == MR_OK) check_shapes(&r);
     free(r.names);
     return e->status;

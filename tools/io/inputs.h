@@ -20,6 +20,9 @@ typedef struct mr_feeds {
 mr_status mr_feeds_read(const mr_args *a, int first, const mr_graph *g, mr_feeds *f, mr_error *e);
 void mr_feeds_free(mr_feeds *f);
 
+/* random_inputs.c: fills every input that has neither a value nor an initializer. */
+mr_status mr_feeds_random(const mr_args *a, mr_feeds *f, const char *const *names, mr_error *e);
+
 /* shapes.c: the declared types and shapes of the graph's inputs, with -s and --shape; allocated. */
 mr_status mr_shapes_given(const mr_args *a, const mr_graph *g, mr_typed_shape **out, mr_error *e);
 
@@ -43,8 +46,8 @@ typedef enum mr_file_kind { MR_FILE_NPY, MR_FILE_NPZ, MR_FILE_PB, MR_FILE_SAFETE
 mr_status mr_file_kind_of(const char *path, mr_file_kind *kind, mr_error *e);
 /* npy, pb, and the only one in an npz or safetensors. type: what is expected, kind MR_NONE: anything. */
 mr_status mr_value_read(const char *path, mr_type type, mr_value **out, mr_error *e);
-/* npz and safetensors; a dump, by its index; the .npy and .pb files of any other folder, or a single one, under the names
- * of the files without their ending. */
+/* npz and safetensors; a dump, by its index; the .npy and .pb files of any other folder, or a single one, under the
+ * names of the files without their ending. */
 #define MR_DUMP_INDEX "index.json"
 mr_status mr_set_read(const char *path, mr_expect expect, mr_set *set, mr_error *e);
 

@@ -55,10 +55,9 @@ static mr_dtype numeric_type(char kind, unsigned size)
         char kind;
         unsigned size;
         mr_dtype dtype;
-    } types[] = {{'b', 1, MR_BOOL}, {'i', 1, MR_I8},      {'i', 2, MR_I16}, {'i', 4, MR_I32}, {'i', 8, MR_I64},
-                 {'u', 1, MR_U8},   {'u', 2, MR_U16},     {'u', 4, MR_U32}, {'u', 8, MR_U64}, {'f', 2, MR_F16},
-                 {'f', 4, MR_F32},  {'f', 8, MR_F64},     {'c', 8, MR_C64}, {'c', 16, MR_C128},
-                 {'f', 1, MR_F8E5M2}};
+    } types[] = {{'b', 1, MR_BOOL}, {'i', 1, MR_I8},  {'i', 2, MR_I16}, {'i', 4, MR_I32},   {'i', 8, MR_I64},
+                 {'u', 1, MR_U8},   {'u', 2, MR_U16}, {'u', 4, MR_U32}, {'u', 8, MR_U64},   {'f', 2, MR_F16},
+                 {'f', 4, MR_F32},  {'f', 8, MR_F64}, {'c', 8, MR_C64}, {'c', 16, MR_C128}, {'f', 1, MR_F8E5M2}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].kind == kind && types[i].size == size) return types[i].dtype;
     return MR_UNDEFINED;
@@ -72,7 +71,8 @@ static mr_status read_descr(header *h, const char *descr, mr_dtype expected, mr_
     h->swap = order == '>';
     h->item = size;
     if (kind == 'O') {
-        mr_fail(e, MR_E_INPUT_FORMAT, "an array of Python objects (a pickle): only arrays of numbers and strings are read");
+        mr_fail(e, MR_E_INPUT_FORMAT,
+                "an array of Python objects (a pickle): only arrays of numbers and strings are read");
         mr_error_hint(e, "convert it before saving: numpy.save(path, array.astype(numpy.float32))");
         return e->status;
     }
@@ -87,11 +87,13 @@ static mr_status read_descr(header *h, const char *descr, mr_dtype expected, mr_
     if (kind == 'V' && size == 1) {
         bool narrow = mr_dtype_size(expected) == 1 && !mr_dtype_in(expected, MR_INTS | MR_BIT(MR_BOOL));
         if (!narrow)
-            return mr_fail(e, MR_E_INPUT_FORMAT, "elements of type %s%s: one byte each, of a type that the file does not name",
-                           descr, expected ? mr_dtype_size(expected) == 1 ? "" : " where larger ones are expected" : "");
+            return mr_fail(e, MR_E_INPUT_FORMAT,
+                           "elements of type %s%s: one byte each, of a type that the file does not name", descr,
+                           expected ? mr_dtype_size(expected) == 1 ? "" : " where larger ones are expected" : "");
         h->dtype = expected;
     }
-    if (h->dtype == MR_UNDEFINED) return mr_fail(e, MR_E_INPUT_FORMAT, "elements of type '%s' have no ONNX type", descr);
+    if (h->dtype == MR_UNDEFINED)
+        return mr_fail(e, MR_E_INPUT_FORMAT, "elements of type '%s' have no ONNX type", descr);
     return MR_OK;
 }
 
@@ -112,7 +114,8 @@ static mr_status read_shape(header *h, const char *dict, const char *shape, mr_e
 
 static mr_status read_dict(header *h, const char *dict, mr_dtype expected, mr_error *e)
 {
-    const char *descr = find_key(dict, "descr"), *order = find_key(dict, "fortran_order"), *shape = find_key(dict, "shape");
+    const char *descr = find_key(dict, "descr"), *order = find_key(dict, "fortran_order"),
+               *shape = find_key(dict, "shape");
     char type[32];
     if (!descr || !order || !shape) return bad_header(dict, e);
     if (*descr == '[') return mr_fail(e, MR_E_INPUT_FORMAT, "a structured array: ONNX has no such tensors");
@@ -236,8 +239,8 @@ mr_status mr_npy_parse(const void *bytes, size_t size, mr_dtype expected, mr_val
         char shape[256];
         mr_shape s = {.rank = h.rank};
         memcpy(s.d, h.dims, sizeof h.dims);
-        return mr_fail(e, MR_E_INPUT_FORMAT, "truncated: %s%s needs %zu bytes, the file has %zu", mr_dtype_name(h.dtype),
-                       mr_shape_string(&s, NULL, shape, sizeof shape), need, h.left);
+        return mr_fail(e, MR_E_INPUT_FORMAT, "truncated: %s%s needs %zu bytes, the file has %zu",
+                       mr_dtype_name(h.dtype), mr_shape_string(&s, NULL, shape, sizeof shape), need, h.left);
     }
     *out = mr_value_tensor(h.dtype, h.rank, h.dims);
     if (*out && copy_all(&h, *out, count)) {

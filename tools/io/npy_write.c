@@ -28,10 +28,10 @@ static bool longest_string(const mr_tensor *t, size_t *n)
 static void type_text(mr_dtype d, char *buf, size_t size)
 {
     static const char *const names[MR_N_DTYPES] = {
-        [MR_F32] = "<f4", [MR_F64] = "<f8", [MR_F16] = "<f2",  [MR_BF16] = "<V2", [MR_F8E5M2] = "<f1",
-        [MR_I8] = "|i1",  [MR_I16] = "<i2", [MR_I32] = "<i4",  [MR_I64] = "<i8",  [MR_U8] = "|u1",
-        [MR_U16] = "<u2", [MR_U32] = "<u4", [MR_U64] = "<u8",  [MR_BOOL] = "|b1", [MR_C64] = "<c8",
-        [MR_C128] = "<c16",
+        [MR_F32] = "<f4",    [MR_F64] = "<f8",  [MR_F16] = "<f2", [MR_BF16] = "<V2",
+        [MR_F8E5M2] = "<f1", [MR_I8] = "|i1",   [MR_I16] = "<i2", [MR_I32] = "<i4",
+        [MR_I64] = "<i8",    [MR_U8] = "|u1",   [MR_U16] = "<u2", [MR_U32] = "<u4",
+        [MR_U64] = "<u8",    [MR_BOOL] = "|b1", [MR_C64] = "<c8", [MR_C128] = "<c16",
     };
     snprintf(buf, size, "%s", names[d] ? names[d] : "<V1");
 }

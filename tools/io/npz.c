@@ -19,7 +19,8 @@ static mr_status not_an_archive(const char *path, int code, mr_error *e)
     if (mr_file_open(path, &file, e)) return e->status;
     zip_error_init_with_code(&why, code);
     if (file->size >= 2 && memcmp(file->data, "PK", 2) == 0)
-        mr_fail(e, MR_E_INPUT_FORMAT, "%s: the zip archive is truncated or damaged: %s", path, zip_error_strerror(&why));
+        mr_fail(e, MR_E_INPUT_FORMAT, "%s: the zip archive is truncated or damaged: %s", path,
+                zip_error_strerror(&why));
     else
         mr_fail(e, MR_E_INPUT_FORMAT, "%s: not an npz file: it looks like %s", path,
                 mr_bytes_look(file->data, file->size));
@@ -75,8 +76,7 @@ mr_status mr_npz_read(const char *path, mr_expect expect, mr_set *set, mr_error 
     zip_t *archive = zip_open(path, ZIP_RDONLY, &code);
     if (!archive) return not_an_archive(path, code, e);
     zip_int64_t n = zip_get_num_entries(archive, 0);
-    for (zip_int64_t i = 0; i < n && e->status == MR_OK; i++)
-        add_entry(archive, (zip_uint64_t)i, path, expect, set, e);
+    for (zip_int64_t i = 0; i < n && e->status == MR_OK; i++) add_entry(archive, (zip_uint64_t)i, path, expect, set, e);
     zip_discard(archive);
     return e->status;
 }
@@ -87,7 +87,7 @@ struct mr_npz {
     struct entry {
         char *name;
         long begin, end;
-    } *at;
+    } * at;
     int n, cap;
 };
 

@@ -30,8 +30,7 @@ static sink sink_of(const char *path)
 mr_status mr_output_check(const char *path, int n, mr_error *e)
 {
     sink s = sink_of(path);
-    if (s == SINK_UNKNOWN)
-        return mr_fail(e, MR_E_USAGE, "'%s': outputs go to DIR/, .npz, .npy or .safetensors", path);
+    if (s == SINK_UNKNOWN) return mr_fail(e, MR_E_USAGE, "'%s': outputs go to DIR/, .npz, .npy or .safetensors", path);
     if (s != SINK_NPY || n == 1) return MR_OK;
     mr_fail(e, MR_E_USAGE, "'%s': an .npy file holds one tensor, there are %d outputs", path, n);
     mr_error_hint(e, "use .npz or DIR/, or pick one with --outputs");
@@ -155,7 +154,8 @@ static mr_status add_to_folder(mr_dump *d, const char *name, const mr_value *v, 
     json_t *shape = json_array();
     for (int i = 0; i < v->t.rank; i++) json_array_append_new(shape, json_integer(v->t.dims[i]));
     const char *dtype = tensor ? mr_dtype_name(v->t.dtype) : mr_type_string(v->type, type, sizeof type);
-    json_t *entry = json_pack("{s:o, s:s, s:s, s:o}", "name", text_json(name), "file", file, "dtype", dtype, "shape", shape);
+    json_t *entry =
+        json_pack("{s:o, s:s, s:s, s:o}", "name", text_json(name), "file", file, "dtype", dtype, "shape", shape);
     if (maker && *maker) json_object_set_new(entry, "node", text_json(maker));
     json_array_append_new(d->tensors, entry);
     return e->status;

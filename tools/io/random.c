@@ -52,7 +52,8 @@ static const struct {
 } pickers[] = {{"Gather", 1, 0}, {"EmbedLayerNormalization", 0, 2}, {"EmbedLayerNormalization", 1, 4}};
 
 /* Operators whose output 0 has the elements of their input 0. */
-static const char *const carriers[] = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Transpose"};
+static const char *const carriers[] = {"Cast",      "Identity", "Reshape", "Squeeze",
+                                       "Unsqueeze", "Flatten",  "Expand",  "Transpose"};
 
 static int64_t picked_axis(const mr_node *n, int from)
 {

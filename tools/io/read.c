@@ -26,8 +26,10 @@ mr_status mr_file_kind_of(const char *path, mr_file_kind *kind, mr_error *e)
     static const struct {
         const char *end;
         mr_file_kind kind;
-    } ends[] = {{".npy", MR_FILE_NPY},  {".npz", MR_FILE_NPZ},    {".pb", MR_FILE_PB}, {".safetensors", MR_FILE_SAFETENSORS},
-                {".png", MR_FILE_IMAGE}, {".jpg", MR_FILE_IMAGE}, {".jpeg", MR_FILE_IMAGE}};
+    } ends[] = {{".npy", MR_FILE_NPY},   {".npz", MR_FILE_NPZ},
+                {".pb", MR_FILE_PB},     {".safetensors", MR_FILE_SAFETENSORS},
+                {".png", MR_FILE_IMAGE}, {".jpg", MR_FILE_IMAGE},
+                {".jpeg", MR_FILE_IMAGE}};
     mr_map *file;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_with(path, ends[i].end)) {

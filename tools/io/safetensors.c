@@ -9,10 +9,11 @@
 #include "file.h"
 
 static const char *const names[MR_N_DTYPES] = {
-    [MR_F32] = "F32",       [MR_F64] = "F64",      [MR_F16] = "F16",      [MR_BF16] = "BF16",       [MR_I8] = "I8",
-    [MR_I16] = "I16",       [MR_I32] = "I32",      [MR_I64] = "I64",      [MR_U8] = "U8",           [MR_U16] = "U16",
-    [MR_U32] = "U32",       [MR_U64] = "U64",      [MR_BOOL] = "BOOL",    [MR_F8E4M3FN] = "F8_E4M3", [MR_F8E5M2] = "F8_E5M2",
-    [MR_F8E8M0] = "F8_E8M0", [MR_C64] = "C64",
+    [MR_F32] = "F32",   [MR_F64] = "F64",          [MR_F16] = "F16",        [MR_BF16] = "BF16",
+    [MR_I8] = "I8",     [MR_I16] = "I16",          [MR_I32] = "I32",        [MR_I64] = "I64",
+    [MR_U8] = "U8",     [MR_U16] = "U16",          [MR_U32] = "U32",        [MR_U64] = "U64",
+    [MR_BOOL] = "BOOL", [MR_F8E4M3FN] = "F8_E4M3", [MR_F8E5M2] = "F8_E5M2", [MR_F8E8M0] = "F8_E8M0",
+    [MR_C64] = "C64",
 };
 
 static mr_dtype dtype_of(const char *name)
@@ -34,17 +35,20 @@ static mr_status add(const char *name, const json_t *entry, const char *data, si
 {
     const char *type = json_string_value(json_object_get(entry, "dtype"));
     const json_t *offsets = json_object_get(entry, "data_offsets");
-    json_int_t begin = json_integer_value(json_array_get(offsets, 0)), end = json_integer_value(json_array_get(offsets, 1));
+    json_int_t begin = json_integer_value(json_array_get(offsets, 0)),
+               end = json_integer_value(json_array_get(offsets, 1));
     mr_dtype d = type ? dtype_of(type) : MR_UNDEFINED;
     mr_shape s;
     size_t bytes;
     if (d == MR_UNDEFINED)
-        return mr_fail(e, MR_E_INPUT_FORMAT, "tensor '%s' has the type '%s', which is not read", name, type ? type : "?");
+        return mr_fail(e, MR_E_INPUT_FORMAT, "tensor '%s' has the type '%s', which is not read", name,
+                       type ? type : "?");
     if (!read_dims(json_object_get(entry, "shape"), &s) || !mr_shape_bytes(&s, d, &bytes))
         return mr_fail(e, MR_E_INPUT_FORMAT, "tensor '%s' has a malformed shape", name);
     if (begin < 0 || end < begin || (size_t)end > size || (size_t)(end - begin) != bytes)
-        return mr_fail(e, MR_E_INPUT_FORMAT, "tensor '%s': its bytes %lld to %lld do not fit its shape, or the file is truncated",
-                       name, (long long)begin, (long long)end);
+        return mr_fail(e, MR_E_INPUT_FORMAT,
+                       "tensor '%s': its bytes %lld to %lld do not fit its shape, or the file is truncated", name,
+                       (long long)begin, (long long)end);
     mr_value *v = mr_value_tensor(d, s.rank, s.d);
     if (v && bytes) memcpy(v->t.data, data + begin, bytes);
     return mr_set_add(set, name, v, e);
@@ -61,9 +65,8 @@ static mr_status parse(const unsigned char *bytes, size_t size, mr_set *set, mr_
     json_t *header = json_loadb((const char *)bytes + 8, length, 0, &at), *entry;
     const char *name;
     if (!json_is_object(header)) mr_fail(e, MR_E_INPUT_FORMAT, "the header is no JSON object: %s", at.text);
-    json_object_foreach(header, name, entry)
-        if (e->status == MR_OK && strcmp(name, "__metadata__") != 0)
-            add(name, entry, (const char *)bytes + 8 + length, size - 8 - length, set, e);
+    json_object_foreach(header, name, entry) if (e->status == MR_OK && strcmp(name, "__metadata__") != 0)
+        add(name, entry, (const char *)bytes + 8 + length, size - 8 - length, set, e);
     json_decref(header);
     return e->status;
 }
@@ -105,7 +108,8 @@ mr_status mr_safetensors_write(const char *path, const mr_set *set, mr_error *e)
     if (writable(set, e)) return e->status;
     json_t *header = json_object();
     size_t offset = 0;
-    for (int i = 0; i < set->n; i++) json_object_set_new(header, set->at[i].name, entry_of(&set->at[i].value->t, &offset));
+    for (int i = 0; i < set->n; i++)
+        json_object_set_new(header, set->at[i].name, entry_of(&set->at[i].value->t, &offset));
     char *text = json_dumps(header, JSON_COMPACT);
     json_decref(header);
     FILE *f = text ? fopen(path, "w") : NULL;
@@ -115,8 +119,7 @@ mr_status mr_safetensors_write(const char *path, const mr_set *set, mr_error *e)
         for (int i = 0; i < 8; i++) start[i] = (unsigned char)((uint64_t)length >> 8 * i);
         fwrite(start, 1, 8, f);
         fprintf(f, "%-*s", (int)length, text);
-        for (int i = 0; i < set->n; i++)
-            fwrite(set->at[i].value->t.data, 1, mr_tensor_bytes(&set->at[i].value->t), f);
+        for (int i = 0; i < set->n; i++) fwrite(set->at[i].value->t.data, 1, mr_tensor_bytes(&set->at[i].value->t), f);
     }
     free(text);
     if (!f || ferror(f) | fclose(f)) return mr_fail(e, MR_E_IO, "cannot write %s: %s", path, strerror(errno));

@@ -9,7 +9,7 @@ typedef struct mr_set {
     struct mr_named {
         char *name;
         mr_value *value;
-    } *at;
+    } * at;
     int n, cap;
 } mr_set;
 

@@ -53,7 +53,8 @@ static mr_status set_shape(const mr_graph *g, const char *text, mr_typed_shape *
         if (!equals)
             mr_fail(e, MR_E_USAGE, "--shape: '%s' is not INPUT=1x3x224x224", text);
         else
-            mr_name_unknown(e, MR_E_INPUT_UNKNOWN, "input", text, (size_t)(equals - text), names, names ? g->n_inputs : 0);
+            mr_name_unknown(e, MR_E_INPUT_UNKNOWN, "input", text, (size_t)(equals - text), names,
+                            names ? g->n_inputs : 0);
     } else if (!parse_shape(rest + 1, &s)) {
         mr_fail(e, MR_E_USAGE, "--shape: '%s' is not a shape such as 1x3x224x224", rest + 1);
     } else {
