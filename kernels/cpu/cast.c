@@ -121,13 +121,15 @@ static void recode(const mr_part *p)
 
 void mr_cast_fill_scalar(mr_cast_fns *f)
 {
-    f->cast[MR_STRING][MR_STRING] = copy;
     for (mr_dtype from = 1; from < MR_N_DTYPES; from++)
         for (mr_dtype to = 1; to < MR_N_DTYPES; to++) {
             int bits = mr_dtype_wire_bits(from);
-            if (mr_wide_kind_of(from) && mr_wide_kind_of(to)) f->cast[from][to] = from == to ? copy : cast_wide;
+            if (mr_wide_kind_of(from) && mr_wide_kind_of(to)) f->cast[from][to] = cast_wide;
             if (from == MR_STRING && mr_wide_kind_of(to)) f->cast[from][to] = parse;
             if (to == MR_STRING && mr_wide_kind_of(from)) f->cast[from][to] = format;
             if (bits && bits == mr_dtype_wire_bits(to)) f->bits[from][to] = bits < 8 ? recode : copy;
+            /* infinity may have to saturate even here */
+            if (from == to && f->cast[from][to] && from != MR_F8E5M2) f->cast[from][to] = copy;
         }
+    f->cast[MR_STRING][MR_STRING] = copy;
 }

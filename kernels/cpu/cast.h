@@ -12,7 +12,7 @@ typedef struct mr_cast_params {
 } mr_cast_params;
 
 typedef struct mr_cast_fns {
-    /* from × to. Of one type the bits stay. Strings parse. */
+    /* from × to. Of one type the bits stay, but float8e5m2 may saturate. Strings parse. */
     mr_elementwise_fn cast[MR_N_DTYPES][MR_N_DTYPES];
     /* from × to, of as many bits in a file. */
     mr_elementwise_fn bits[MR_N_DTYPES][MR_N_DTYPES];
