@@ -166,6 +166,7 @@ static mr_status run_linear(mr_call *c, const linear_params *p, mr_quantize_para
     double *factors = c->scratch;
     const double *const at[3] = {NULL, factors, factors + mr_tensor_count(s)};
     widen(s, factors);
+    mr_quantize_round(k->precision, mr_tensor_count(s), factors);
     if (n_in == 3) widen(c->in[2].t, factors + mr_tensor_count(s));
     k->from = x->dtype, k->to = c->out[0].t->dtype;
     if (p->block && s->rank == x->rank && x->rank > 0) {

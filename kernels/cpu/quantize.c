@@ -14,7 +14,7 @@ bool mr_quantize_limits(mr_dtype d, double *min, double *max)
     return true;
 }
 
-static void round_to(mr_dtype d, int64_t n, double *v)
+void mr_quantize_round(mr_dtype d, int64_t n, double *v)
 {
     switch (d) {
     case MR_F16:
@@ -47,12 +47,12 @@ static factor factor_of(const mr_part *p, int i, int64_t row, int64_t col)
 
 static void divide(const mr_quantize_params *k, factor scale, int64_t n, double *v)
 {
-    round_to(k->precision, n, v);
+    mr_quantize_round(k->precision, n, v);
     if (scale.step)
         for (int64_t i = 0; i < n; i++) v[i] /= scale.at[i];
     else
         for (int64_t i = 0; i < n; i++) v[i] /= *scale.at;
-    round_to(k->precision, n, v);
+    mr_quantize_round(k->precision, n, v);
 }
 
 static void quantize_tile(const mr_quantize_params *k, factor scale, factor zero, int64_t n, mr_wide *w)

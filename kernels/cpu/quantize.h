@@ -31,6 +31,9 @@ typedef struct mr_quantize_fns {
 /* The smallest and largest value of an integer type of at most 16 bits; false: another type. */
 bool mr_quantize_limits(mr_dtype d, double *min, double *max);
 
+/* To the nearest f16, bf16 or f32; other types change nothing. */
+void mr_quantize_round(mr_dtype d, int64_t n, double *v);
+
 void mr_quantize_fill_scalar(mr_quantize_fns *f);
 
 #endif
