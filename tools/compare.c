@@ -1,5 +1,4 @@
 /* compare.c: how do two sets of tensors differ? */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "commands.h"
 #include "expect.h"
+#include "json.h"
 
 typedef struct comparing {
     const mr_args *a;
@@ -48,8 +48,8 @@ static void tell_unpaired(comparing *c, const mr_set *of, const mr_set *other, c
         if (mr_set_find(other, of->at[i].name)) continue;
         c->agree = false;
         if (c->list)
-            json_array_append_new(c->list, json_pack("{s:s, s:b, s:s+}", "name", of->at[i].name, "agree", 0, "reason",
-                                                     "only in ", where));
+            json_array_append_new(c->list, json_pack("{s:o, s:b, s:s+}", "name", mr_json_text(of->at[i].name), "agree",
+                                                     0, "reason", "only in ", where));
         else
             printf("%s  only in %s\n", of->at[i].name, where);
     }
@@ -57,14 +57,9 @@ static void tell_unpaired(comparing *c, const mr_set *of, const mr_set *other, c
 
 static mr_status write_json(comparing *c)
 {
-    const char *path = mr_args_text(c->a, MR_OPT_JSON);
-    FILE *f = path ? fopen(path, "w") : stdout;
-    json_t *j = json_pack("{s:s, s:s, s:s, s:b, s:O}", "schema", "minirt.compare/1", "a", c->a->at[0], "b", c->a->at[1],
-                          "agree", c->agree, "tensors", c->list);
-    if (!f || !j || json_dumpf(j, f, JSON_INDENT(1)) != 0 || fputc('\n', f) == EOF || (path && fclose(f) != 0))
-        mr_fail(&c->e, MR_E_IO, "cannot write %s: %s", path ? path : "stdout", strerror(errno));
-    json_decref(j);
-    return c->e.status;
+    json_t *j = json_pack("{s:s, s:o, s:o, s:b, s:O}", "schema", "minirt.compare/1", "a", mr_json_text(c->a->at[0]),
+                          "b", mr_json_text(c->a->at[1]), "agree", c->agree, "tensors", c->list);
+    return mr_json_write(j, mr_args_text(c->a, MR_OPT_JSON), &c->e);
 }
 
 static mr_status compare(comparing *c)

@@ -7,6 +7,7 @@
 #include "conformance/children.h"
 #include "conformance/expected.h"
 #include "conformance/report.h"
+#include "json.h"
 #include "options.h"
 
 typedef struct running {
@@ -88,11 +89,6 @@ static mr_status write_reports(const mr_args *a, running *r, mr_error *e)
     return e->status;
 }
 
-static bool json_to_stdout(const mr_args *a)
-{
-    return mr_args_has(a, MR_OPT_JSON) && !mr_args_text(a, MR_OPT_JSON);
-}
-
 static mr_status judge(const mr_args *a, mr_cases *cases, running *r, mr_error *e)
 {
     mr_judging how = {0};
@@ -102,7 +98,7 @@ static mr_status judge(const mr_args *a, mr_cases *cases, running *r, mr_error *
     if (read_options(a, &how, &jobs, &timeout, e)) return e->status;
     if (expected && mr_expected_read(expected, &r->expected, e)) return e->status;
     r->compare = expected != NULL;
-    r->quiet = mr_args_has(a, MR_OPT_QUIET) || json_to_stdout(a);
+    r->quiet = mr_args_has(a, MR_OPT_QUIET) || mr_json_on_stdout(a);
     r->verdicts = calloc((size_t)cases->n, sizeof *r->verdicts);
     if (!r->verdicts) return mr_fail(e, MR_E_MEMORY, "out of memory");
     r->results = (mr_results){.cases = cases, .verdicts = r->verdicts};
@@ -124,7 +120,7 @@ static int conformance(const mr_args *a)
         judge(a, &cases, &r, &e);
     const int *n = r.results.counts;
     if (r.verdicts) {
-        FILE *f = json_to_stdout(a) ? stderr : stdout;
+        FILE *f = mr_json_on_stdout(a) ? stderr : stdout;
         fprintf(f, "%d passed, %d failed, %d unsupported", n[MR_PASS], n[MR_FAIL], n[MR_UNSUPPORTED]);
         if (n[MR_RANDOM]) fprintf(f, ", %d random", n[MR_RANDOM]);
         fputc('\n', f);

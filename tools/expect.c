@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "summary.h"
+#include "json.h"
 #include "tolerance.h"
 
 static mr_dtype declared_dtype(const void *arg, const char *name)
@@ -62,8 +62,7 @@ mr_status mr_expectations(const mr_args *a, const mr_graph *g, const mr_feeds *f
 
 static json_t *diff_json(const char *name, const mr_diff *d)
 {
-    json_t *j = json_pack("{s:s, s:b}", "name", name, "agree", d->agree);
-    if (!j) return json_null(); /* a name that is no UTF-8 */
+    json_t *j = json_pack("{s:o, s:b}", "name", mr_json_text(name), "agree", d->agree);
     if (d->path) json_object_set_new(j, "at", json_string(d->path));
     if (d->reason) {
         json_object_set_new(j, "reason", json_string(d->reason));

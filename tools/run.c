@@ -1,5 +1,4 @@
 /* run.c: what does the model give for this input? */
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "commands.h"
 #include "expect.h"
+#include "json.h"
 #include "summary.h"
 #include "tools/io/output.h"
 #include "watch.h"
@@ -132,8 +132,9 @@ static void show_end(running *r)
     int nodes = count_nodes(r->setup.g);
     double peak = (double)peak_bytes(r);
     if (!r->json) {
-        printf("ok  %d node%s on %s, %.1f ms, peak %.1f %s\n", nodes, nodes == 1 ? "" : "s", device_name(r), r->ms,
-               peak < 0x1p20 ? peak / 0x1p10 : peak / 0x1p20, peak < 0x1p20 ? "KiB" : "MiB");
+        printf("%s  %d node%s on %s, %.1f ms, peak %.1f %s\n", r->agree ? "ok" : "differs", nodes,
+               nodes == 1 ? "" : "s", device_name(r), r->ms, peak < 0x1p20 ? peak / 0x1p10 : peak / 0x1p20,
+               peak < 0x1p20 ? "KiB" : "MiB");
         return;
     }
     json_object_set_new(r->json, "nodes", json_integer(nodes));
@@ -175,13 +176,10 @@ static mr_status write_outputs(running *r)
     return r->e.status;
 }
 
-static mr_status write_json(running *r)
+static json_t *new_document(const running *r)
 {
-    const char *path = mr_args_text(r->a, MR_OPT_JSON);
-    FILE *f = path ? fopen(path, "w") : stdout;
-    if (!f || json_dumpf(r->json, f, JSON_INDENT(1)) != 0 || fputc('\n', f) == EOF || (path && fclose(f) != 0))
-        return mr_fail(&r->e, MR_E_IO, "cannot write %s: %s", path ? path : "stdout", strerror(errno));
-    return MR_OK;
+    return json_pack("{s:s, s:o, s:s, s:s}", "schema", "minirt.run/1", "model", mr_json_text(r->a->at[0]), "device",
+                     device_name(r), "mode", r->setup.options.mode == MR_MODE_FAST ? "fast" : "reference");
 }
 
 static mr_status run(running *r)
@@ -190,14 +188,24 @@ static mr_status run(running *r)
     mr_watch *w = r->watch;
     r->watch = NULL;
     if (mr_watch_end(w, &r->e)) return r->e.status;
-    if (mr_args_has(r->a, MR_OPT_JSON)) {
-        r->json = json_pack("{s:s, s:s, s:s, s:s}", "schema", "minirt.run/1", "model", r->setup.path, "device",
-                            device_name(r), "mode", r->setup.options.mode == MR_MODE_FAST ? "fast" : "reference");
-        if (!r->json) return mr_fail(&r->e, MR_E_USAGE, "--json: the model's path is no UTF-8");
-    }
+    if (mr_args_has(r->a, MR_OPT_JSON)) r->json = new_document(r);
     if (show_outputs(r) || write_outputs(r) || compare_outputs(r)) return r->e.status;
     show_end(r);
-    return r->json ? write_json(r) : MR_OK;
+    return MR_OK;
+}
+
+/* The document, with the error in it when there was one; the error stays what it is. */
+static void write_document(running *r)
+{
+    mr_error e = {0};
+    if (!mr_args_has(r->a, MR_OPT_JSON)) return;
+    if (!r->json) r->json = new_document(r);
+    if (r->e.status) json_object_set_new(r->json, "error", mr_json_error(&r->e));
+    mr_json_write(json_incref(r->json), mr_args_text(r->a, MR_OPT_JSON), &e);
+    if (e.status && r->e.status == MR_OK)
+        r->e = e;
+    else
+        mr_error_clear(&e);
 }
 
 int mr_command_run(const mr_args *a)
@@ -206,6 +214,7 @@ int mr_command_run(const mr_args *a)
     run(&r);
     mr_error ignored = {.status = MR_ECANCELLED}; /* files of a run that failed are not finished */
     mr_watch_end(r.watch, &ignored);
+    write_document(&r);
     int status = mr_report(&r.e, r.setup.path);
     for (int i = 0; i < r.n && r.out && r.want; i++) {
         mr_value_release(r.out[i]);

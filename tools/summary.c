@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "sha256.h"
 #include "tools/io/element.h"
 
@@ -145,18 +146,13 @@ void mr_summary_print(FILE *f, const char *name, int width, const mr_value *v, b
     }
 }
 
-json_t *mr_json_number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-}
-
 /* Strings and complex numbers, and integers that a double would round, as text. */
 static json_t *element_json(const mr_tensor *t, int64_t i)
 {
     if (t->dtype == MR_STRING) {
         mr_string s = ((const mr_string *)t->data)[i];
         json_t *text = json_stringn(s.data, s.len);
-        return text ? text : json_null();
+        return text ? text : json_null(); /* bytes that are no UTF-8 */
     }
     if (mr_dtype_in(t->dtype, MR_COMPLEX)) {
         double complex z = mr_element_complex(t, i);
@@ -188,8 +184,7 @@ static void tensor_json(json_t *j, const mr_tensor *t, bool digest)
 json_t *mr_summary_json(const char *name, const mr_value *v, bool digest)
 {
     char text[512], hex[65];
-    json_t *j = json_pack("{s:s, s:s}", "name", name, "type", mr_type_string(v->type, text, sizeof text));
-    if (!j) j = json_pack("{s:n}", "name"); /* a name that is no UTF-8 */
+    json_t *j = json_pack("{s:o, s:s}", "name", mr_json_text(name), "type", mr_type_string(v->type, text, sizeof text));
     if (v->type.kind == MR_TENSOR) tensor_json(j, &v->t, digest);
     if (digest) {
         mr_digest(v, hex);

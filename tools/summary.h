@@ -28,7 +28,4 @@ json_t *mr_summary_json(const char *name, const mr_value *v, bool digest);
 void mr_top_print(FILE *f, const mr_tensor *t, int n);
 json_t *mr_top_json(const mr_tensor *t, int n);
 
-/* x, or text when JSON has no such number. */
-json_t *mr_json_number(double x);
-
 #endif

@@ -15,6 +15,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -188,6 +189,7 @@ def test_comparison():
     status, out, _ = minirt(*run_expect, 'want.npz')
     check('expect: agrees', status == 0 and 'twice  agrees   worst abs 0, rel 0, ulp 0\n' in out, out)
     status, out, _ = minirt(*run_expect, 'off.npz')
+    check('expect: the end says so', out.splitlines()[-1].startswith('differs  2 nodes on cpu, '), out)
     check('expect: differs', status == 1 and
           'twice  differs  1 of 6 elements differ, first at [1,2]: got 6, want 6.01; worst abs 0.01, rel 0.00166, ulp 20972\n'
           in out, out)
@@ -222,6 +224,45 @@ def test_comparison():
         np.save('b.npy', np.array(b, np.float32))
         for x, y in ('a.npy', 'b.npy'), ('b.npy', 'a.npy'):
             check(f'compare: {b}', minirt('compare', x, y, '--rtol=1', '--atol=1')[0] == (not agree))
+
+
+def agrees(got, want, rtol, atol):
+    """The official runner's rule for one element."""
+    if want.dtype == ml_dtypes.bfloat16:
+        got, want, rtol = got.astype(np.float32), want.astype(np.float32), max(rtol, 2 ** -6)
+    try:
+        np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
+        return True
+    except AssertionError:
+        return False
+
+
+def test_rule():
+    """Elements around the tolerance, and special ones, in every kind of arithmetic."""
+    rng, rtol, atol = np.random.default_rng(3), 1e-3, 1e-7
+    got, want = {}, {}
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 1e-7, 2e-7, 6e4]
+    for dtype in np.float16, np.float32, np.float64, ml_dtypes.bfloat16, np.int32, np.int64, np.uint8, np.complex64, np.complex128:
+        integer = np.dtype(dtype).kind in 'iu'
+        pairs = [(a, b) for a in special for b in special] if not integer else []
+        for _ in range(100):
+            b = rng.integers(0, 256 if dtype is np.uint8 else 5000) if integer else rng.normal() * 10.0 ** rng.integers(-8, 5)
+            limit = atol + (2 ** -6 if dtype is ml_dtypes.bfloat16 else rtol) * abs(b)
+            a = b + rng.choice([-1, 1]) * limit * rng.choice([0.99, 0.9999999, 1, 1.0000001, 1.01])
+            pairs.append((np.clip(round(a), 0, 255) if dtype is np.uint8 else round(a) if integer else a, b))
+            if np.dtype(dtype).kind == 'c':
+                pairs[-1] = (complex(a, b), complex(b, b))
+        for i, (a, b) in enumerate(pairs):
+            key = f'{np.dtype(dtype).name}_{i}'
+            with np.errstate(over='ignore'):
+                got[key], want[key] = np.asarray([a]).astype(dtype), np.asarray([b]).astype(dtype)
+    np.savez('got.npz', **got)
+    np.savez('ref.npz', **want)
+    _, out, _ = minirt('compare', 'got.npz', 'ref.npz', f'--rtol={rtol}', f'--atol={atol}', '--json')
+    with np.errstate(all='ignore'):
+        for t in json.loads(out)['tensors']:
+            a, b = got[t['name']], want[t['name']]
+            check(f'rule: {t["name"]}', t['agree'] == agrees(a, b, rtol, atol), a, b, t)
 
 
 def test_looking_inside():
@@ -282,6 +323,10 @@ def test_options():
     os.symlink('ones.npy', '-ones.npy')
     check('options: --', minirt('run', 'add.onnx', '--', '-ones.npy', 'twos.npy')[0] == 0)
     check('options: memory limit', minirt('run', 'add.onnx', 'in.npz', '--memory-limit=1B')[0] == 8)
+    status, out, err = minirt('run', 'add.onnx', 'a=ones.npy', '--json')
+    check('options: --json of an error', status == 5 and json.loads(out)['error'] == {
+        'code': 'E0501', 'status': 5, 'kind': 'bad input', 'node': -1, 'where': None,
+        'text': "missing input 'b' (float32 [n,3]); given: a", 'hint': None}, out)
     check('options: --json=FILE', minirt('run', 'add.onnx', 'in.npz', '--json=r.json')[0] == 0 and
           json.loads(pathlib.Path('r.json').read_text())['schema'] == 'minirt.run/1')
     for args in ['--help'], ['-h'], ['help', 'run'], ['run', '--help'], ['compare', '-h'], ['--version'], ['man']:

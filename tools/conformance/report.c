@@ -5,21 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/json.h"
+
 static mr_status cannot_write(const char *path, mr_error *e)
 {
     return mr_fail(e, MR_E_IO, "cannot write %s: %s", path, strerror(errno));
-}
-
-/* Takes the document over. */
-static mr_status write_json(const char *path, json_t *j, mr_error *e)
-{
-    FILE *f = path ? fopen(path, "w") : stdout;
-    mr_status s = MR_OK;
-    if (!f || !j || json_dumpf(j, f, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) != 0 || fputc('\n', f) == EOF)
-        s = cannot_write(path ? path : "stdout", e);
-    if (path && f && fclose(f) != 0 && !s) s = cannot_write(path, e);
-    json_decref(j);
-    return s;
 }
 
 mr_status mr_report_json(const char *path, const mr_results *r, mr_error *e)
@@ -33,7 +23,7 @@ mr_status mr_report_json(const char *path, const mr_results *r, mr_error *e)
     json_t *j = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:o}", "schema", "minirt.conformance/1", "device",
                           r->device, "mode", r->mode, "passed", r->counts[MR_PASS], "failed", r->counts[MR_FAIL],
                           "unsupported", r->counts[MR_UNSUPPORTED], "random", r->counts[MR_RANDOM], "cases", list);
-    return write_json(path, j, e);
+    return mr_json_write(j, path, e);
 }
 
 static void print_xml(FILE *f, const char *text)
@@ -99,5 +89,5 @@ mr_status mr_report_matrix(const char *path, const mr_results *r, mr_error *e)
     json_decref(rows);
     json_t *j = json_pack("{s:s, s:s, s:s, s:o}", "schema", "minirt.matrix/1", "device", r->device, "mode", r->mode,
                           "rows", list);
-    return write_json(path, j, e);
+    return mr_json_write(j, path, e);
 }

@@ -14,6 +14,7 @@
 #include "npz.h"
 #include "pb.h"
 #include "safetensors.h"
+#include "tools/json.h"
 
 typedef enum sink { SINK_FOLDER, SINK_NPZ, SINK_NPY, SINK_SAFETENSORS, SINK_UNKNOWN } sink;
 
@@ -133,12 +134,6 @@ static void file_name(char *buf, size_t size, int number, const char *name, cons
     snprintf(buf + n, size - (size_t)n, "%s", end);
 }
 
-static json_t *text_json(const char *text)
-{
-    json_t *j = json_string(text);
-    return j ? j : json_null();
-}
-
 static mr_status add_to_folder(mr_dump *d, const char *name, const mr_value *v, const char *maker, mr_error *e)
 {
     char file[128], type[64];
@@ -155,8 +150,8 @@ static mr_status add_to_folder(mr_dump *d, const char *name, const mr_value *v, 
     for (int i = 0; i < v->t.rank; i++) json_array_append_new(shape, json_integer(v->t.dims[i]));
     const char *dtype = tensor ? mr_dtype_name(v->t.dtype) : mr_type_string(v->type, type, sizeof type);
     json_t *entry =
-        json_pack("{s:o, s:s, s:s, s:o}", "name", text_json(name), "file", file, "dtype", dtype, "shape", shape);
-    if (maker && *maker) json_object_set_new(entry, "node", text_json(maker));
+        json_pack("{s:o, s:s, s:s, s:o}", "name", mr_json_text(name), "file", file, "dtype", dtype, "shape", shape);
+    if (maker && *maker) json_object_set_new(entry, "node", mr_json_text(maker));
     json_array_append_new(d->tensors, entry);
     return e->status;
 }
