@@ -111,6 +111,9 @@ install: all
 	ln -sf libminirt.so.0 $(DESTDIR)$(PREFIX)/lib/libminirt.so
 	install -Dm644 $B/libminirt.a $(DESTDIR)$(PREFIX)/lib/libminirt.a
 	install -Dm644 runtime/minirt.h $(DESTDIR)$(PREFIX)/include/minirt.h
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$B/minirt man > $(DESTDIR)$(PREFIX)/share/man/man1/minirt.1
+	$B/minirt completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minirt
 	for p in $(wildcard $B/libminirt_cuda*.so); do install -m755 $$p $(DESTDIR)$(PREFIX)/bin/; install -m755 $$p $(DESTDIR)$(PREFIX)/lib/; done
 
 ## clean             remove build/
