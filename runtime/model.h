@@ -84,6 +84,7 @@ const char *mr_loader_string(mr_loader *l, const char *s);
 bool mr_loader_memory(mr_loader *l); /* fails for lack of memory */
 
 /* model_attr.c */
+bool mr_attr_check(mr_node *n, const Onnx__NodeProto *p, size_t i); /* says what is wrong with the message */
 bool mr_attrs_build(mr_loader *l, mr_scope *s, const Onnx__NodeProto *p, mr_node *n);
 /* model_type.c: kind MR_NONE for what is not declared. what: of which value. */
 mr_typed_shape mr_type_build(mr_loader *l, const Onnx__TypeProto *p, const char *what);

@@ -17,10 +17,15 @@ static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs, size
     return NULL;
 }
 
+static bool is_reference(const Onnx__AttributeProto *p)
+{
+    return p->ref_attr_name && *p->ref_attr_name;
+}
+
 /* A reference is the attribute of the call, else the default of the function, else absent. */
 static bound follow(mr_node *n, mr_scope *s, const Onnx__AttributeProto *a)
 {
-    while (a && a->ref_attr_name && *a->ref_attr_name) {
+    while (a && is_reference(a)) {
         const char *name = a->ref_attr_name;
         const mr_body *b = s->body;
         if (!b) {
@@ -255,25 +260,46 @@ static bool count_subgraphs(mr_loader *l, mr_node *n)
     return true;
 }
 
+bool mr_attr_check(mr_node *n, const Onnx__NodeProto *p, size_t i)
+{
+    const Onnx__AttributeProto *a = p->attribute[i];
+    bool named = a->name && *a->name;
+    if (!named) mr_node_invalid(n, MR_E_ATTRIBUTE, "an attribute has no name");
+    if (!named) return false;
+    if (find(p->attribute, i, a->name)) {
+        mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' is given twice", a->name);
+        return false;
+    }
+    if (!is_reference(a)) return is_sound(n, a->name, kind_of(a), a);
+    if (!a->has_type) mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' has no type", a->name);
+    return a->has_type;
+}
+
+/* What a reference leads to must be of the kind that it says. */
+static bool fits_reference(mr_node *n, const Onnx__AttributeProto *a, const Onnx__AttributeProto *to)
+{
+    mr_attr_kind kind = kind_of(to);
+    if (a == to) return true;
+    if (!is_sound(n, a->name, kind, to)) return false;
+    if ((mr_attr_kind)a->type == kind) return true;
+    mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' is %s but refers to '%s', which is %s", a->name,
+                    mr_attr_kind_name((mr_attr_kind)a->type), a->ref_attr_name, mr_attr_kind_name(kind));
+    return false;
+}
+
 bool mr_attrs_build(mr_loader *l, mr_scope *s, const Onnx__NodeProto *p, mr_node *n)
 {
     n->attrs = MR_REGION_NEW(&l->model->region, mr_attr, p->n_attribute);
     if (!n->attrs) return mr_loader_memory(l);
     for (size_t i = 0; i < p->n_attribute; i++) {
-        const char *name = p->attribute[i]->name ? p->attribute[i]->name : "";
-        if (!*name || mr_node_attr(n, name)) {
-            mr_node_invalid(n, MR_E_ATTRIBUTE, *name ? "attribute '%s' is given twice" : "an attribute has no name%s",
-                            name);
-            continue;
-        }
+        if (!mr_attr_check(n, p, i)) continue;
         bound b = follow(n, s, p->attribute[i]);
         mr_attr *a = &n->attrs[n->n_attrs];
-        if (!(a->name = mr_loader_string(l, name))) return false;
+        if (!(a->name = mr_loader_string(l, p->attribute[i]->name))) return false;
         if (b.ready) {
             if (take_ready(n, a, b.ready)) n->n_attrs++;
-        } else if (b.proto) {
+        } else if (b.proto && fits_reference(n, p->attribute[i], b.proto)) {
             a->kind = kind_of(b.proto);
-            if (!is_sound(n, name, a->kind, b.proto)) continue;
             if (!read_attr(l, n, b.scope, a, b.proto)) return false;
             n->n_attrs++;
         }

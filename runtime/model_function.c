@@ -152,9 +152,13 @@ static void check_call(mr_node *call, const Onnx__FunctionProto *f, const mr_bod
         mr_node_invalid(call, MR_E_FUNCTION, "%d inputs, function %s has %zu", call->n_in, b->name, f->n_input);
     if ((size_t)call->n_out > f->n_output)
         mr_node_invalid(call, MR_E_FUNCTION, "%d outputs, function %s has %zu", call->n_out, b->name, f->n_output);
+    if (call->opset == 0)
+        mr_node_invalid(call, MR_E_OPSET_IMPORT, "domain %s is not imported, function %s needs it", call->domain,
+                        b->name);
     for (size_t i = 0; b->call && i < b->call->n_attribute; i++) {
+        if (!mr_attr_check(call, b->call, i)) continue;
         const char *name = b->call->attribute[i]->name;
-        bool known = !name; /* said elsewhere */
+        bool known = false;
         for (size_t k = 0; !known && k < f->n_attribute; k++) known = strcmp(f->attribute[k], name) == 0;
         for (size_t k = 0; !known && k < f->n_attribute_proto; k++)
             known = f->attribute_proto[k]->name && strcmp(f->attribute_proto[k]->name, name) == 0;

@@ -474,6 +474,10 @@ def test_broken_functions():
     expect("too many inputs", model([call("F", ["x", "x"], ["y"])], functions=[ok], imports=MY), "E0203 node 0 'call' (my:F): 2 inputs, function my:F has 1")
     expect("too many outputs", model([call("F", ["x"], ["y", "z"])], functions=[ok], imports=MY), "E0203", "2 outputs, function my:F has 1")
     expect("unknown attribute", model([call("F", ["x"], ["y"], k=1)], functions=[ok], imports=MY), "E0203", "my:F has no attribute 'k'")
+    expect("not imported", model([call("F", ["x"], ["y"])], functions=[ok]), "E0202 node 0 'call' (my:F): domain my is not imported, function my:F needs it")
+    wrong = func("F", ["a"], ["b"], [ref(make_node("LeakyRelu", ["a"], ["b"], name="lr"), "alpha", "k", 2)], attributes=["k"])
+    expect("reference of another kind", model([call("F", ["x"], ["y"], k=0.5)], functions=[wrong], imports=MY),
+           "E0211", "attribute 'alpha' is INT but refers to 'k', which is FLOAT")
     expect("twice", model([call("F", ["x"], ["y"])], functions=[ok, ok], imports=MY), "E0203 function my:F is defined twice")
     expect("output not made", model([call("F", ["x"], ["y"])], functions=[func("F", ["a"], ["c"], [make_node("Abs", ["a"], ["b"])])], imports=MY),
            "E0203", "does not make its output 'c'")
