@@ -82,7 +82,9 @@ class Cases:
         inits = [numpy_helper.from_array(np.asarray(inputs[k][1]), k) for k in constant]
         outs = [helper.make_tensor_value_info(k, t, None) for k, (t, v) in outputs.items()]
         graph = helper.make_graph([node], 'one', infos, outs, initializer=inits)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid(domain, opset)], ir_version=onnx.IR_VERSION)
+        imports = {'': onnx.defs.onnx_opset_version(), domain: opset}
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in imports.items()],
+                                  ir_version=onnx.IR_VERSION)
         onnx.save(model, os.path.join(folder, 'model.onnx'))
         with open(os.path.join(folder, 'tolerance'), 'w') as f:
             f.write('%g %g\n' % tolerance)
