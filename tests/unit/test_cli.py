@@ -203,6 +203,9 @@ def test_comparison():
          "add.onnx: E1001 the model has no tensor 'sums'\nhint: the nearest names are 'sum'\n")
     minirt('run', 'add.onnx', 'in.npz', '-o', 'folder/')
     check('expect: folder', minirt(*run_expect, 'folder')[0] == 0)
+    pathlib.Path('folder/input_0.pb').write_bytes(numpy_helper.from_array(np.ones(1)).SerializeToString())
+    minirt('run', 'add.onnx', 'in.npz', '-o', 'other')
+    check('compare: a test folder is its outputs', minirt('compare', 'other', 'folder')[0] == 0)
     check('compare: agree', minirt('compare', 'want.npz', 'want.npz')[0] == 0)
     status, out, _ = minirt('compare', 'want.npz', 'off.npz', '--json')
     twice = json.loads(out)['tensors'][1]
@@ -336,6 +339,21 @@ def test_options():
     p = subprocess.run(['bash', '-c', out + '\nCOMP_WORDS=(minirt run --mo); COMP_CWORD=2; _minirt; echo ${COMPREPLY[@]}'],
                        capture_output=True, text=True, check=False)
     check('completion', p.stdout == '--mode\n', p.stdout, p.stderr)
+
+
+def test_progress():
+    """A terminal shows no progress of a run of less than a second."""
+    main, side = os.openpty()
+    p = subprocess.Popen([BUILD / 'minirt', 'run', 'add.onnx', 'in.npz'], stdout=subprocess.DEVNULL, stderr=side)
+    p.wait()
+    os.close(side)
+    os.set_blocking(main, False)
+    try:
+        said = os.read(main, 1000)
+    except OSError:
+        said = b''
+    check('progress: none on a short run', said == b'', said)
+    os.close(main)
 
 
 def test_statuses():

@@ -144,15 +144,19 @@ static char *stem(const char *path)
     return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
 }
 
+/* A test folder stands for its outputs. */
 static mr_status read_folder(const char *dir, mr_expect expect, mr_set *set, mr_error *e)
 {
     struct dirent **entries;
     int n = scandir(dir, &entries, is_tensor_file, versionsort);
     if (n < 0) return mr_fail(e, MR_E_IO, "cannot open %s: %s", dir, strerror(errno));
     if (n == 0) mr_fail(e, MR_E_INPUT_FORMAT, "%s: no .npy or .pb files in this folder", dir);
+    bool outputs = false;
+    for (int i = 0; i < n; i++) outputs |= strncmp(entries[i]->d_name, "output_", strlen("output_")) == 0;
     for (int i = 0; i < n; i++) {
+        bool skip = outputs && strncmp(entries[i]->d_name, "input_", strlen("input_")) == 0;
         char *path = mr_path_join(dir, entries[i]->d_name), *name = stem(entries[i]->d_name);
-        if (path && name && e->status == MR_OK) add_file(path, name, mr_expected_dtype(expect, name), set, e);
+        if (path && name && !skip && e->status == MR_OK) add_file(path, name, mr_expected_dtype(expect, name), set, e);
         free(path);
         free(name);
         free(entries[i]);
