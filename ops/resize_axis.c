@@ -18,7 +18,7 @@ double mr_resize_from(const mr_resize_rule *r, const mr_resize_axis_spec *a, int
     case MR_TF_HALF_PIXEL_FOR_NN: return (2 * x + 1) * down / (2 * up);
     case MR_TF_CROP_AND_RESIZE:
         if (a->out <= 1) return 0.5 * (a->start + a->end) * (in - 1);
-        return a->start * (in - 1) + x * (a->end - a->start) * (in - 1) / (out - 1);
+        return (in - 1) * (a->start * (out - 1) + x * (a->end - a->start)) / (out - 1);
     case MR_HALF_PIXEL_SYMMETRIC: return (up * in - out * down + (2 * x + 1) * down - up) / (2 * up);
     default: return ((2 * x + 1) * down - up) / (2 * up);
     }
@@ -36,12 +36,18 @@ static double nearest(const mr_resize_rule *r, const mr_resize_axis_spec *a, dou
     }
 }
 
+/* tf_crop_and_resize has a constant there. */
+static bool beyond(const mr_resize_rule *r, const mr_resize_axis_spec *a, double x)
+{
+    return r->coordinate == MR_TF_CROP_AND_RESIZE && !(x >= 0 && x <= (double)a->in - 1);
+}
+
 bool mr_resize_is_same(const mr_resize_rule *r, const mr_resize_axis_spec *a)
 {
     if (a->in != a->out) return false;
     for (int64_t i = 0; i < a->out; i++) {
         double x = mr_resize_from(r, a, i);
-        if ((r->mode == MR_RESIZE_NEAREST ? nearest(r, a, x) : x) != (double)i) return false;
+        if (beyond(r, a, x) || (r->mode == MR_RESIZE_NEAREST ? nearest(r, a, x) : x) != (double)i) return false;
     }
     return true;
 }
@@ -105,7 +111,7 @@ bool mr_resize_table(const mr_resize_rule *r, const mr_resize_axis_spec *a, int6
     bool any = false;
     for (int64_t i = 0; i < a->out; i++, at += n) {
         double x = mr_resize_from(r, a, i), last = (double)a->in - 1;
-        outside[i] = r->coordinate == MR_TF_CROP_AND_RESIZE && !(x >= 0 && x <= last);
+        outside[i] = beyond(r, a, x);
         if (r->mode == MR_RESIZE_NEAREST) {
             double k = nearest(r, a, x);
             outside[i] |= r->exclude_outside && !(k >= 0 && k <= last);
