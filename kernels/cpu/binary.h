@@ -27,5 +27,6 @@ typedef struct mr_binary_fns {
 } mr_binary_fns;
 
 void mr_binary_fill_scalar(mr_binary_fns *f);
+void mr_binary_fill_avx2(mr_binary_fns *f);
 
 #endif

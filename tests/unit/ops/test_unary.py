@@ -11,7 +11,7 @@ from one_node import versions
 cases = ArrayCases()
 random = np.random.RandomState(0)
 
-EPSILON = {'float16': 2**-10, 'bfloat16': 2**-7, 'float32': 2**-22, 'float64': 2**-50}
+EPSILON = {'float16': 2**-10, 'bfloat16': 2**-7, 'float32': 2**-21, 'float64': 2**-50}
 
 
 def samples(dtype):
