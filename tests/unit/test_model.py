@@ -105,7 +105,8 @@ def test_files():
     expect("nested types", nested_type(300), "E0101", "nested too deeply", status=3)
     check("missing file", subprocess.run([DUMP, "/nonexistent.onnx"], capture_output=True).returncode == 9)
     check("a folder", subprocess.run([DUMP, "/tmp"], capture_output=True).returncode == 9)
-    pipe = subprocess.run(["sh", "-c", f"cat {ROOT}/examples/digits/digits.onnx | {DUMP} /dev/stdin"], capture_output=True)
+    pipe = subprocess.run(["sh", "-c", f"cat {ROOT}/examples/digits/digits.onnx | {DUMP} /dev/stdin"],
+                          capture_output=True)
     check("from a pipe", pipe.returncode == 0 and b"E0" not in pipe.stdout, pipe.stdout[:200])
 
 
@@ -133,9 +134,11 @@ def nested_type(depth):
 
 
 def test_header():
-    expect("ir 999", edit(relu(), lambda m: setattr(m, "ir_version", 999)), "E0105", "ir_version 999, supported up to 14")
+    expect("ir 999", edit(relu(), lambda m: setattr(m, "ir_version", 999)), "E0105",
+           "ir_version 999, supported up to 14")
     expect("no ir", edit(relu(), lambda m: m.ClearField("ir_version")), "E0105", "ir_version missing")
-    expect("no opset", edit(relu(), lambda m: m.ClearField("opset_import")), "E0202", "opset_import missing", absent=["E03"])
+    expect("no opset", edit(relu(), lambda m: m.ClearField("opset_import")), "E0202", "opset_import missing",
+           absent=["E03"])
     expect("old ir, no opset", edit(model([make_node("Relu", ["x"], ["y"])], ir_version=2),
                                     lambda m: m.ClearField("opset_import")), "Relu-1")
     expect("opset twice", relu(imports=[make_opsetid("ai.onnx", 16)]), "E0202", "'ai.onnx' twice, as 17 and 16")
@@ -151,8 +154,10 @@ def test_names():
     add = [make_node("Add", ["x", "ghost"], ["y"], name="add")]
     expect("undefined input", model(add), "E0201 node 0 'add' (Add-14): input 'ghost' is not defined anywhere")
     expect("nearest name", model([make_node("Add", ["x", "weigth"], ["y"], name="add")],
-                                 init=[make_tensor("weight", FLOAT, [1], [1])]), "E0201", "hint: did you mean 'weight'?")
-    expect("undefined output", relu(outputs=[info("z", FLOAT, [1])]), "E0201", "output 'z' of graph 'g' is not defined anywhere")
+                                 init=[make_tensor("weight", FLOAT, [1],
+                                                   [1])]), "E0201", "hint: did you mean 'weight'?")
+    expect("undefined output", relu(outputs=[info("z", FLOAT, [1])]), "E0201",
+           "output 'z' of graph 'g' is not defined anywhere")
     expect("output twice", model([make_node("Relu", ["x"], ["y"]), make_node("Abs", ["x"], ["y"], name="b")]),
            "E0201 node 1 'b' (Abs-13): output 'y' is defined already, as the output of another node")
     expect("output is input", model([make_node("Relu", ["x"], ["x"], name="b"), make_node("Relu", ["x"], ["y"])]),
@@ -161,18 +166,23 @@ def test_names():
     expect("initializers twice", relu(init=[make_tensor("w", FLOAT, [1], [1])] * 2),
            "E0201", "initializer 'w' is defined already")
     order = [make_node("Abs", ["a"], ["y"], name="late"), make_node("Relu", ["x"], ["a"], name="early")]
-    expect("order", model(order), "E0201", "not in topological order: node 0 'late' (Abs) reads 'a', which node 1 'early'")
+    expect("order", model(order), "E0201",
+           "not in topological order: node 0 'late' (Abs) reads 'a', which node 1 'early'")
     status, text = dump(model(order))
     check("sorted all the same", text.index("'early' (Relu-14) <-") < text.index("'late' (Abs-13) <-"), text)
     expect("cycle", model([make_node("Add", ["x", "c"], ["a"], name="one"), make_node("Abs", ["a"], ["c"], name="two"),
                            make_node("Relu", ["a"], ["y"])]),
            "E0201", "has a cycle: ", "node 0 'one' (Add) -> node 1 'two' (Abs) -> node 0 'one' (Add)")
-    expect("itself", model([make_node("Add", ["x", "y"], ["y"], name="one")]), "E0201", "cycle: node 0 'one' (Add) -> node 0")
-    expect("no input type", edit(relu(), lambda m: m.graph.input[0].ClearField("type")), "E0201", "input 'x' has no type")
+    expect("itself", model([make_node("Add", ["x", "y"], ["y"], name="one")]), "E0201",
+           "cycle: node 0 'one' (Add) -> node 0")
+    expect("no input type", edit(relu(), lambda m: m.graph.input[0].ClearField("type")), "E0201",
+           "input 'x' has no type")
     expect("no op_type", edit(relu(), lambda m: m.graph.node[0].ClearField("op_type")), "E0201", "no op_type")
-    expect("same node names", model([make_node("Relu", ["x"], ["a"], name="n"), make_node("Relu", ["a"], ["y"], name="n")]))
+    expect("same node names", model([make_node("Relu", ["x"], ["a"], name="n"),
+                                     make_node("Relu", ["a"], ["y"], name="n")]))
     long = [make_node("Relu", [f"v{i}" if i else "x"], [f"v{i + 1}"]) for i in range(20000)]
-    expect("a long chain backwards", model([make_node("Relu", ["v20000"], ["y"]), *reversed(long)]), "E0201", "other nodes do so too")
+    expect("a long chain backwards", model([make_node("Relu", ["v20000"], ["y"]), *reversed(long)]), "E0201",
+           "other nodes do so too")
 
 
 def test_override():
@@ -198,12 +208,15 @@ def op(op_type, inputs=("x",), n_out=1, opset=17, **attrs):
 
 
 def test_schema():
-    expect("unknown op", op("Reul"), "E0301 node 0 'n' (Reul): ai.onnx has no operator Reul (opset 17)", "hint: did you mean 'Relu'?")
+    expect("unknown op", op("Reul"), "E0301 node 0 'n' (Reul): ai.onnx has no operator Reul (opset 17)",
+           "hint: did you mean 'Relu'?")
     expect("unknown domain", model([make_node("Foo", ["x"], ["y"], domain="com.example")],
                                    imports=[make_opsetid("com.example", 3)]),
            "E0303", "operator Foo of the unknown domain com.example (version 3)")
-    expect("op of a later opset", op("Mish"), "E0302", "operator Mish exists since opset 18 of ai.onnx, the model imports 17")
-    expect("deprecated op", op("Upsample"), "E0302", "Upsample is deprecated since opset 10", "hint: its last version is Upsample-9")
+    expect("op of a later opset", op("Mish"), "E0302",
+           "operator Mish exists since opset 18 of ai.onnx, the model imports 17")
+    expect("deprecated op", op("Upsample"), "E0302", "Upsample is deprecated since opset 10",
+           "hint: its last version is Upsample-9")
     expect("too few inputs", op("Add"), "E0210", "1 inputs, must be 2")
     expect("too many inputs", op("Relu", ["x", "x"]), "E0210", "2 inputs, must be 1")
     expect("too many outputs", op("Relu", n_out=2), "E0210", "2 outputs, must be 1")
@@ -212,12 +225,14 @@ def test_schema():
     expect("absent optional input", op("Clip", ["x", "", "x"]), "<- x - x")
     expect("attribute kind", op("Softmax", axis=1.0), "E0211", "attribute 'axis' is FLOAT, must be INT")
     expect("attribute missing", op("Cast"), "E0211", "required attribute 'to' missing")
-    expect("attribute unknown", op("Softmax", axes=1), "E0211", "Softmax has no attribute 'axes'", "hint: did you mean 'axis'?")
+    expect("attribute unknown", op("Softmax", axes=1), "E0211", "Softmax has no attribute 'axes'",
+           "hint: did you mean 'axis'?")
     expect("attribute of a later opset", op("Resize", ["x", "", "x"], antialias=1),
            "E0211", "attribute 'antialias' does not exist before opset 18, the model imports 17")
     expect("attribute of an earlier opset", op("ReduceSum", axes=[1]),
            "E0211", "attribute 'axes' does not exist since opset 13, the model imports 17")
-    expect("attribute twice", edit(op("Softmax", axis=1), lambda m: m.graph.node[0].attribute.append(make_attribute("axis", 0))),
+    expect("attribute twice",
+           edit(op("Softmax", axis=1), lambda m: m.graph.node[0].attribute.append(make_attribute("axis", 0))),
            "E0211", "attribute 'axis' is given twice")
     expect("private attribute", op("Relu", __tool=1))
     twisted = make_attribute("axis", 1)
@@ -226,7 +241,8 @@ def test_schema():
            "E0211", "attribute 'axis' is INT but holds a value of another type")
     untyped = make_attribute("axis", 1)
     untyped.ClearField("type")
-    expect("no type", edit(op("Softmax"), lambda m: m.graph.node[0].attribute.append(untyped)), "E0211", "attribute 'axis' has no type")
+    expect("no type", edit(op("Softmax"), lambda m: m.graph.node[0].attribute.append(untyped)), "E0211",
+           "attribute 'axis' has no type")
     many = model([make_node("Add", ["x", "ghost"], ["a"], name="n0"), make_node("Cast", ["x"], ["b"], name="n1"),
                   make_node("Nope", ["x"], ["y"], name="n2")])
     expect("all at once", many, "E0201 node 0", "E0211 node 1", "E0301 node 2")
@@ -260,9 +276,11 @@ def test_encodings():
             status, text = dump(relu(init=[tensor]))
             line = next((l for l in text.splitlines() if l.startswith("init w ")), "")
             check(f"{name} {kind} {shape}", line.endswith("] " + want) and "E0" not in text, f"{text}want {want}")
-    expect("strings", relu(init=[make_tensor("w", TensorProto.STRING, [3], ["a", "", "ü\nz"])]), "init w string[3] [a][][ü\nz]")
-    expect("unaligned", relu(init=[make_tensor("w" * k, TensorProto.DOUBLE, [1], b"\0" * 7 + bytes([64 + k]), raw=True)
-                                   for k in range(1, 9)]), *(f"init {'w' * k} float64[1] {'00' * 7}{64 + k:02x}" for k in range(1, 9)))
+    expect("strings", relu(init=[make_tensor("w", TensorProto.STRING, [3], ["a", "", "ü\nz"])]),
+           "init w string[3] [a][][ü\nz]")
+    doubles = [make_tensor("w" * k, TensorProto.DOUBLE, [1], bytes(7) + bytes([64 + k]), raw=True) for k in range(1, 9)]
+    expect("unaligned", relu(init=doubles),
+           *(f"init {'w' * k} float64[1] {'00' * 7}{64 + k:02x}" for k in range(1, 9)))
 
 
 def broken(change, dims=(2,)):
@@ -276,7 +294,8 @@ def test_tensors():
         return lambda t: (t.ClearField("dims"), t.dims.extend(d))
 
     expect("negative dim", broken(dims(-2)), "E0111", "tensor 'w': negative dimension -2")
-    expect("unknown type", broken(lambda t: setattr(t, "data_type", 99)), "E0111", "tensor 'w': unknown element type 99")
+    expect("unknown type", broken(lambda t: setattr(t, "data_type", 99)), "E0111",
+           "tensor 'w': unknown element type 99")
     expect("undefined type", broken(lambda t: setattr(t, "data_type", 0)), "E0111", "unknown element type 0")
     expect("too few", broken(dims(3)), "E0111", "float32[3] takes 3 entries of float_data, there are 2")
     expect("too many", broken(dims(1)), "E0111", "takes 1 entries of float_data, there are 2")
@@ -289,9 +308,11 @@ def test_tensors():
     expect("two fields", broken(lambda t: t.int32_data.append(1)), "E0111", "more than one field")
     expect("short raw", broken(lambda t: (t.ClearField("float_data"), setattr(t, "raw_data", b"1234567"))),
            "E0111", "takes 8 bytes, the data has 7")
-    expect("raw strings", broken(lambda t: (t.ClearField("float_data"), setattr(t, "raw_data", b"1"), setattr(t, "data_type", 8))),
+    expect("raw strings", broken(lambda t: (t.ClearField("float_data"), setattr(t, "raw_data", b"1"),
+                                            setattr(t, "data_type", 8))),
            "E0111", "strings cannot be raw_data")
-    expect("packed", relu(init=[TensorProto(name="w", data_type=TensorProto.INT4, dims=[3], raw_data=b"\x21\xf3\x00")]), "E0111", "takes 2 bytes, the data has 3")
+    expect("packed", relu(init=[TensorProto(name="w", data_type=TensorProto.INT4, dims=[3],
+                                            raw_data=b"\x21\xf3\x00")]), "E0111", "takes 2 bytes, the data has 3")
     expect("in an attribute", op("Constant", [], value=edit(make_tensor("t", FLOAT, [1], [1]), dims(-1))),
            "E0111 node 0 'n' (Constant-13): tensor 't': negative dimension -1")
 
@@ -329,17 +350,23 @@ def test_external():
     two = np.array([1, 2], np.float32).tobytes()
     hexed = two.hex()
     expect("external", external("w.bin"), f"init w float32[2] {hexed}", files=[("w.bin", two)])
-    expect("external in a folder", external("./a/../b/w.bin", offset=4, length=8, checksum="no"), f"init w float32[2] {hexed}",
+    expect("external in a folder", external("./a/../b/w.bin", offset=4, length=8, checksum="no"),
+           f"init w float32[2] {hexed}",
            files=[("b/w.bin", b"1234" + two), ("a/x", b"")])
-    expect("external unaligned", external("w.bin", offset=3, length=8), f"init w float32[2] {hexed}", files=[("w.bin", b"123" + two)])
+    expect("external unaligned", external("w.bin", offset=3, length=8), f"init w float32[2] {hexed}",
+           files=[("w.bin", b"123" + two)])
     expect("parent", external("../w.bin"), "E0110", "tensor 'w': external location '../w.bin' leaves the model folder")
     expect("parent by detour", external("a/../../w.bin"), "E0110", "leaves the model folder")
     expect("absolute", external("/etc/passwd"), "E0110", "'/etc/passwd' leaves the model folder")
     expect("missing", external("no.bin"), "E0110", "tensor 'w': cannot open ", "/no.bin: No such file")
-    expect("short", external("w.bin", offset=8, length=24), "E0110", "file 'w.bin' has 20 bytes, needs 8+24", files=[("w.bin", bytes(20))])
-    expect("short without length", external("w.bin"), "E0110", "file 'w.bin' has 4 bytes, needs 0+8", files=[("w.bin", bytes(4))])
-    expect("length contradicts", external("w.bin", length=4), "E0111", "takes 8 bytes, the data has 4", files=[("w.bin", two)])
-    expect("offset overflows", external("w.bin", offset=2**64 - 4, length=8), "E0110", "is no count of bytes", files=[("w.bin", two)])
+    expect("short", external("w.bin", offset=8, length=24), "E0110", "file 'w.bin' has 20 bytes, needs 8+24",
+           files=[("w.bin", bytes(20))])
+    expect("short without length", external("w.bin"), "E0110", "file 'w.bin' has 4 bytes, needs 0+8",
+           files=[("w.bin", bytes(4))])
+    expect("length contradicts", external("w.bin", length=4), "E0111", "takes 8 bytes, the data has 4",
+           files=[("w.bin", two)])
+    expect("offset overflows", external("w.bin", offset=2**64 - 4, length=8), "E0110", "is no count of bytes",
+           files=[("w.bin", two)])
     expect("offset no number", external("w.bin", offset="-4"), "E0110", "external offset '-4'", files=[("w.bin", two)])
     expect("no location", external(""), "E0110", "without a location")
     expect("a folder", external("d"), "E0110", "cannot open", files=[("d/x", two)])
@@ -377,28 +404,30 @@ def branch(name, nodes, out):
     return make_graph(nodes, name, [], [info(out, FLOAT, None)])
 
 
+def choice(name, then, out, other=("Neg", "x", "n"), result="y"):
+    """An If whose then-branch has these nodes and this output; the else-branch is one unary node."""
+    op_type, x, y = other
+    otherwise = branch("E", [make_node(op_type, [x], [y])], y)
+    return make_node("If", ["c"], [result], name=name, then_branch=branch("T", then, out), else_branch=otherwise)
+
+
 def test_subgraphs():
-    inner = make_node("If", ["c"], ["i"], name="inner", then_branch=branch("t", [make_node("Add", ["x", "w"], ["a"])], "a"),
-                      else_branch=branch("e", [make_node("Abs", ["w"], ["b"])], "b"))
-    outer = make_node("If", ["c"], ["y"], name="outer", then_branch=branch("T", [inner], "i"),
-                      else_branch=branch("E", [make_node("Neg", ["x"], ["n"])], "n"))
     ins = [info("x", FLOAT, [2]), info("c", BOOL, [])]
     w = [make_tensor("w", FLOAT, [2], [1, 2])]
-    expect("captures through two levels", model([outer], ins, init=w), "graph 1 'E' in out n captures x",
-           "graph 2 'T' in out i captures c w x", "graph 3 'e' in out b captures w", "graph 4 't' in out a captures x w")
-    direct = make_node("If", ["c"], ["y"], then_branch=branch("T", [], "x"), else_branch=branch("E", [make_node("Neg", ["x"], ["n"])], "n"))
-    expect("an outer value is the output", model([direct], ins), "'T' in out x captures x")
-    later = make_node("If", ["c"], ["y"], name="if", then_branch=branch("T", [make_node("Abs", ["z"], ["a"])], "a"),
-                      else_branch=branch("E", [make_node("Neg", ["x"], ["n"])], "n"))
+    inner = choice("inner", [make_node("Add", ["x", "w"], ["a"])], "a", ("Abs", "w", "b"), "i")
+    expect("captures through two levels", model([choice("outer", [inner], "i")], ins, init=w),
+           "graph 1 'E' in out n captures x", "graph 2 'T' in out i captures c w x",
+           "graph 3 'E' in out b captures w", "graph 4 'T' in out a captures x w")
+    expect("an outer value is the output", model([choice("if", [], "x")], ins), "'T' in out x captures x")
+    later = choice("if", [make_node("Abs", ["z"], ["a"])], "a")
     expect("a capture of a later value", model([later, make_node("Relu", ["x"], ["z"], name="z")], ins),
            "E0201", "not in topological order: node 0 'if' (If) reads 'z'")
-    ghost = make_node("If", ["c"], ["y"], name="if", then_branch=branch("T", [make_node("Abs", ["ghost"], ["a"], name="abs")], "a"),
-                      else_branch=branch("E", [make_node("Neg", ["x"], ["n"])], "n"))
-    expect("undefined in a subgraph", model([ghost], ins),
-           "E0201 node 0 'abs' (Abs-13), in then_branch of node 0 'if' (If-16): input 'ghost' is not defined anywhere")
-    hiding = make_node("If", ["c"], ["y"], then_branch=branch("T", [make_node("Abs", ["x"], ["r"], name="abs")], "r"),
-                       else_branch=branch("E", [make_node("Neg", ["x"], ["n"])], "n"))
-    expect("hidden name", model([make_node("Relu", ["x"], ["r"]), hiding], ins), "E0201 node 0 'abs'", "output 'r' hides")
+    ghost = choice("if", [make_node("Abs", ["ghost"], ["a"], name="abs")], "a")
+    expect("undefined in a subgraph", model([ghost], ins), "E0201 node 0 'abs' (Abs-13), in then_branch of node 0 "
+           "'if' (If-16): input 'ghost' is not defined anywhere")
+    hiding = choice("if", [make_node("Abs", ["x"], ["r"], name="abs")], "r")
+    expect("hidden name", model([make_node("Relu", ["x"], ["r"]), hiding], ins),
+           "E0201 node 0 'abs'", "output 'r' hides")
     expect("a name made later is free", model([hiding, make_node("Relu", ["x"], ["r"])], ins))
 
 
@@ -425,77 +454,104 @@ def call(name, inputs, outputs, node_name="call", **attrs):
 
 
 def test_functions():
-    F, I = onnx.AttributeProto.FLOAT, onnx.AttributeProto.INT
+    F = onnx.AttributeProto.FLOAT
     leaky = func("Leaky", ["a"], ["b"], [ref(make_node("LeakyRelu", ["a"], ["b"], name="lr"), "alpha", "slope", F)],
                  defaults=[make_attribute("slope", 0.25)])
     one = model([call("Leaky", ["x"], ["y"], slope=0.5)], functions=[leaky], imports=MY)
     expect("inlined", one, "node 0 'call' (my:Leaky), in Leaky 'lr' (LeakyRelu-16) <- x -> y", "attr alpha FLOAT 0.5")
     expect("default", model([call("Leaky", ["x"], ["y"])], functions=[leaky], imports=MY), "attr alpha FLOAT 0.25")
     bare = func("Leaky", ["a"], ["b"], list(leaky.node), attributes=["slope"])
-    expect("absent", model([call("Leaky", ["x"], ["y"])], functions=[bare], imports=MY), "LeakyRelu-16", absent=["attr alpha"])
-    outer = func("Outer", ["p"], ["q"], [ref(call("Leaky", ["p"], ["t"], "inner"), "slope", "s", F), make_node("Abs", ["t"], ["q"], name="abs")],
+    expect("absent", model([call("Leaky", ["x"], ["y"])], functions=[bare], imports=MY), "LeakyRelu-16",
+           absent=["attr alpha"])
+    outer = func("Outer", ["p"], ["q"], [ref(call("Leaky", ["p"], ["t"], "inner"), "slope", "s", F),
+                                         make_node("Abs", ["t"], ["q"], name="abs")],
                  attributes=["s"])
-    nested = model([call("Outer", ["x"], ["z"], s=0.75), make_node("Neg", ["z"], ["y"])], functions=[outer, leaky], imports=MY)
-    expect("nested", nested, "in Outer/Leaky 'lr' (LeakyRelu-16) <- x -> call/t", "in Outer 'abs' (Abs-13) <- call/t -> z",
+    nested = model([call("Outer", ["x"], ["z"], s=0.75), make_node("Neg", ["z"], ["y"])], functions=[outer, leaky],
+                   imports=MY)
+    expect("nested", nested, "in Outer/Leaky 'lr' (LeakyRelu-16) <- x -> call/t",
+           "in Outer 'abs' (Abs-13) <- call/t -> z",
            "attr alpha FLOAT 0.75", "node 1 '' (Neg-13) <- z -> y")
-    twice = model([call("Outer", ["x"], ["z"], "", s=0.5), call("Outer", ["z"], ["y"], "", s=0.5)], functions=[outer, leaky], imports=MY)
+    twice = model([call("Outer", ["x"], ["z"], "", s=0.5), call("Outer", ["z"], ["y"], "", s=0.5)],
+                  functions=[outer, leaky], imports=MY)
     expect("two calls, two sets of names", twice, "-> Outer_0/t", "-> Outer_1/t")
-    over = model([make_node("F", ["x"], ["z"], domain="my", overload="a"), make_node("F", ["z"], ["y"], domain="my", overload="b")],
+    over = model([make_node("F", ["x"], ["z"], domain="my", overload="a"),
+                  make_node("F", ["z"], ["y"], domain="my", overload="b")],
                  functions=[func("F", ["a"], ["b"], [make_node("Abs", ["a"], ["b"])], overload="a"),
                             func("F", ["a"], ["b"], [make_node("Neg", ["a"], ["b"])], overload="b")], imports=MY)
     expect("overloads", over, "(Abs-13) <- x -> z", "(Neg-13) <- z -> y")
     own = func("Old", ["a"], ["b"], [make_node("Softmax", ["a"], ["b"])], opsets=[make_opsetid("", 11)])
     expect("opsets of its own", model([call("Old", ["x"], ["y"])], functions=[own], imports=MY), "(Softmax-11)")
-    optional = func("Opt", ["a", "lo", "hi"], ["b", "c"], [make_node("Clip", ["a", "lo", "hi"], ["b"]), make_node("Abs", ["a"], ["c"])])
+    optional = func("Opt", ["a", "lo", "hi"], ["b", "c"], [make_node("Clip", ["a", "lo", "hi"], ["b"]),
+                                                           make_node("Abs", ["a"], ["c"])])
     expect("optional inputs and outputs", model([call("Opt", ["x"], ["y"])], functions=[optional], imports=MY),
            "(Clip-13) <- x - - -> y", "(Abs-13) <- x -> call/c")
     through = func("Through", ["a"], ["b", "a"], [make_node("Abs", ["a"], ["b"])])
-    expect("an input handed through", model([call("Through", ["x"], ["z", "y"])], functions=[through], imports=MY), "(Identity-16) <- x -> y")
-    loop = func("InIf", ["a", "c"], ["b"], [make_node("If", ["c"], ["b"], name="if",
-                then_branch=branch("T", [ref(call("Leaky", ["a"], ["t"], "deep"), "slope", "k", F)], "t"),
-                else_branch=branch("E", [make_node("Neg", ["a"], ["n"])], "n"))], attributes=["k"])
+    expect("an input handed through", model([call("Through", ["x"], ["z", "y"])], functions=[through], imports=MY),
+           "(Identity-16) <- x -> y")
+    deep = ref(call("Leaky", ["a"], ["t"], "deep"), "slope", "k", F)
+    loop = func("InIf", ["a", "c"], ["b"], [choice("if", [deep], "t", ("Neg", "a", "n"), "b")], attributes=["k"])
     ins = [info("x", FLOAT, [2]), info("c", BOOL, [])]
-    expect("function in a subgraph of a function", model([call("InIf", ["x", "c"], ["y"], k=0.5)], ins, functions=[loop, leaky], imports=MY),
+    expect("function in a subgraph of a function", model([call("InIf", ["x", "c"], ["y"], k=0.5)], ins,
+                                                         functions=[loop, leaky], imports=MY),
            "captures x", "in InIf/Leaky 'lr' (LeakyRelu-16) <- x -> t", "attr alpha FLOAT 0.5")
     names = func("N", ["a"], ["b"], [make_node("Abs", ["a"], ["t"]), make_node("Neg", ["t"], ["b"])])
-    expect("names do not clash", model([make_node("Relu", ["x"], ["call/t"]), call("N", ["call/t"], ["y"])], functions=[names], imports=MY),
+    expect("names do not clash", model([make_node("Relu", ["x"], ["call/t"]), call("N", ["call/t"], ["y"])],
+                                       functions=[names], imports=MY),
            "(Abs-13) <- call/t -> call/t_2", "(Neg-13) <- call/t_2 -> y")
 
 
 def test_broken_functions():
     a = func("A", ["a"], ["b"], [call("B", ["a"], ["b"])])
     b = func("B", ["a"], ["b"], [call("A", ["a"], ["b"])])
-    expect("recursion", model([call("A", ["x"], ["y"])], functions=[a, b], imports=MY), "E0203 recursive functions my:A -> my:B -> my:A", status=3)
+    expect("recursion", model([call("A", ["x"], ["y"])], functions=[a, b], imports=MY),
+           "E0203 recursive functions my:A -> my:B -> my:A", status=3)
     expect("recursion that nobody calls", relu(functions=[a, b], imports=MY), "E0203", status=3)
-    deep = func("D", ["a", "c"], ["b"], [make_node("If", ["c"], ["b"], then_branch=branch("T", [call("D", ["a", "c"], ["t"])], "t"),
-                                                   else_branch=branch("E", [make_node("Neg", ["a"], ["n"])], "n"))])
-    expect("recursion in a subgraph", relu(functions=[deep], imports=MY), "E0203 recursive functions my:D -> my:D", status=3)
+    again = choice("if", [call("D", ["a", "c"], ["t"])], "t", ("Neg", "a", "n"), "b")
+    deep = func("D", ["a", "c"], ["b"], [again])
+    expect("recursion in a subgraph", relu(functions=[deep], imports=MY), "E0203 recursive functions my:D -> my:D",
+           status=3)
     ok = func("F", ["a"], ["b"], [make_node("Abs", ["a"], ["b"])])
-    expect("too many inputs", model([call("F", ["x", "x"], ["y"])], functions=[ok], imports=MY), "E0203 node 0 'call' (my:F): 2 inputs, function my:F has 1")
-    expect("too many outputs", model([call("F", ["x"], ["y", "z"])], functions=[ok], imports=MY), "E0203", "2 outputs, function my:F has 1")
-    expect("unknown attribute", model([call("F", ["x"], ["y"], k=1)], functions=[ok], imports=MY), "E0203", "my:F has no attribute 'k'")
-    expect("not imported", model([call("F", ["x"], ["y"])], functions=[ok]), "E0202 node 0 'call' (my:F): domain my is not imported, function my:F needs it")
-    wrong = func("F", ["a"], ["b"], [ref(make_node("LeakyRelu", ["a"], ["b"], name="lr"), "alpha", "k", 2)], attributes=["k"])
+    expect("too many inputs", model([call("F", ["x", "x"], ["y"])], functions=[ok], imports=MY),
+           "E0203 node 0 'call' (my:F): 2 inputs, function my:F has 1")
+    expect("too many outputs", model([call("F", ["x"], ["y", "z"])], functions=[ok], imports=MY), "E0203",
+           "2 outputs, function my:F has 1")
+    expect("unknown attribute", model([call("F", ["x"], ["y"], k=1)], functions=[ok], imports=MY), "E0203",
+           "my:F has no attribute 'k'")
+    expect("not imported", model([call("F", ["x"], ["y"])], functions=[ok]),
+           "E0202 node 0 'call' (my:F): domain my is not imported, function my:F needs it")
+    wrong = func("F", ["a"], ["b"], [ref(make_node("LeakyRelu", ["a"], ["b"], name="lr"), "alpha", "k", 2)],
+                 attributes=["k"])
     expect("reference of another kind", model([call("F", ["x"], ["y"], k=0.5)], functions=[wrong], imports=MY),
            "E0211", "attribute 'alpha' is INT but refers to 'k', which is FLOAT")
-    expect("twice", model([call("F", ["x"], ["y"])], functions=[ok, ok], imports=MY), "E0203 function my:F is defined twice")
-    expect("output not made", model([call("F", ["x"], ["y"])], functions=[func("F", ["a"], ["c"], [make_node("Abs", ["a"], ["b"])])], imports=MY),
+    expect("twice", model([call("F", ["x"], ["y"])], functions=[ok, ok], imports=MY),
+           "E0203 function my:F is defined twice")
+    expect("output not made", model([call("F", ["x"], ["y"])],
+                                    functions=[func("F", ["a"], ["c"], [make_node("Abs", ["a"], ["b"])])], imports=MY),
            "E0203", "does not make its output 'c'")
     expect("no capture", model([make_node("Relu", ["x"], ["r"]), call("F", ["x"], ["y"])],
-                               functions=[func("F", ["a"], ["b"], [make_node("Add", ["a", "r"], ["b"], name="add")])], imports=MY),
+                               functions=[func("F", ["a"], ["b"],
+                                               [make_node("Add", ["a", "r"], ["b"], name="add")])], imports=MY),
            "E0201", "in F 'add' (Add-14): input 'r' is not defined anywhere")
-    expect("reference outside", edit(op("LeakyRelu"), lambda m: ref(m.graph.node[0], "alpha", "s", 1)), "E0211", "refers to 's' outside of a function")
-    expect("unknown op inside", model([call("F", ["x"], ["y"])], functions=[func("F", ["a"], ["b"], [make_node("Nope", ["a"], ["b"], name="n")])], imports=MY),
+    expect("reference outside", edit(op("LeakyRelu"), lambda m: ref(m.graph.node[0], "alpha", "s", 1)), "E0211",
+           "refers to 's' outside of a function")
+    expect("unknown op inside", model([call("F", ["x"], ["y"])],
+                                      functions=[func("F", ["a"], ["b"],
+                                                      [make_node("Nope", ["a"], ["b"], name="n")])], imports=MY),
            "E0301 node 0 'call' (my:F), in F 'n' (Nope): ai.onnx has no operator Nope")
-    double = [func(f"F{i}", ["a"], ["b"], [call(f"F{i - 1}", ["a"], ["t"]), call(f"F{i - 1}", ["t"], ["b"])] if i else [make_node("Abs", ["a"], ["b"])])
+    double = [func(f"F{i}", ["a"], ["b"], [call(f"F{i - 1}", ["a"], ["t"]),
+                                           call(f"F{i - 1}", ["t"], ["b"])] if i else [make_node("Abs", ["a"], ["b"])])
               for i in range(40)]
-    expect("2^39 nodes", model([call("F39", ["x"], ["y"])], functions=double, imports=MY), "E0803", "more than 262144 nodes", status=8)
-    chain = [func(f"F{i}", ["a"], ["b"], [call(f"F{i - 1}", ["a"], ["b"])] if i else [make_node("Abs", ["a"], ["b"])]) for i in range(300)]
-    expect("300 deep", model([call("F299", ["x"], ["y"])], functions=chain, imports=MY), "E0203", "nested more than 200 deep", status=3)
+    expect("2^39 nodes", model([call("F39", ["x"], ["y"])], functions=double, imports=MY), "E0803",
+           "more than 262144 nodes", status=8)
+    chain = [func(f"F{i}", ["a"], ["b"], [call(f"F{i - 1}", ["a"], ["b"])] if i else [make_node("Abs", ["a"],
+        ["b"])]) for i in range(300)]
+    expect("300 deep", model([call("F299", ["x"], ["y"])], functions=chain, imports=MY), "E0203",
+           "nested more than 200 deep", status=3)
 
 
 def test_schema_functions():
-    expect("a body", op("Softplus", opset=18), "in Softplus '' (Exp-13) <- x", "(Log-13) <- n/exp_x_add_one -> y", absent=["Softplus-18) <-"], options=["--inline"])
+    expect("a body", op("Softplus", opset=18), "in Softplus '' (Exp-13) <- x", "(Log-13) <- n/exp_x_add_one -> y",
+           absent=["Softplus-18) <-"], options=["--inline"])
     expect("a body with a default", op("Elu", opset=18), "in Elu", absent=["(Elu-6) <-"], options=["--inline"])
     expect("bodies within bodies", op("MeanVarianceNormalization", opset=18), "(ReduceMean-18)", options=["--inline"])
 
