@@ -8,7 +8,10 @@
 namespace
 {
 /* The smallest number over -1 is itself, which C leaves open. */
-template <class C> __device__ bool minus_one(C b) { return std::is_signed<C>::value && b == C(-1); }
+template <class C> __device__ bool minus_one(C b)
+{
+    return std::is_signed<C>::value && b == C(-1);
+}
 
 template <class C> __device__ C quotient(C a, C b)
 {
@@ -89,8 +92,9 @@ template <template <class> class Op, class T, class Y> struct launch_binary {
         walk<3> w = walk_of<3>(job);
         int64_t n = walk_count(w);
         if (n == 0) return cudaSuccess;
-        return launch<binary<Op<compute<T>>, T, Y>>(grid_for(n, 256), 256, 0, (cudaStream_t)s, (const T *)job->in[0].data,
-                                                    (const T *)job->in[1].data, (Y *)job->out.data, n, w, p);
+        return launch<binary<Op<compute<T>>, T, Y>>(grid_for(n, 256), 256, 0, (cudaStream_t)s,
+                                                    (const T *)job->in[0].data, (const T *)job->in[1].data,
+                                                    (Y *)job->out.data, n, w, p);
     }
 };
 
@@ -118,18 +122,30 @@ template <class T> __device__ exponent exponent_of(T x)
 __device__ exponent exponent_at(const void *p, mr_dtype type, int64_t i)
 {
     switch (type) {
-    case MR_F16: return exponent_of(((const mr_f16 *)p)[i]);
-    case MR_BF16: return exponent_of(((const mr_bf16 *)p)[i]);
-    case MR_F32: return exponent_of(((const float *)p)[i]);
-    case MR_F64: return exponent_of(((const double *)p)[i]);
-    case MR_I8: return exponent_of(((const int8_t *)p)[i]);
-    case MR_I16: return exponent_of(((const int16_t *)p)[i]);
-    case MR_I32: return exponent_of(((const int32_t *)p)[i]);
-    case MR_I64: return exponent_of(((const int64_t *)p)[i]);
-    case MR_U8: return exponent_of(((const uint8_t *)p)[i]);
-    case MR_U16: return exponent_of(((const uint16_t *)p)[i]);
-    case MR_U32: return exponent_of(((const uint32_t *)p)[i]);
-    default: return exponent_of(((const uint64_t *)p)[i]);
+    case MR_F16:
+        return exponent_of(((const mr_f16 *)p)[i]);
+    case MR_BF16:
+        return exponent_of(((const mr_bf16 *)p)[i]);
+    case MR_F32:
+        return exponent_of(((const float *)p)[i]);
+    case MR_F64:
+        return exponent_of(((const double *)p)[i]);
+    case MR_I8:
+        return exponent_of(((const int8_t *)p)[i]);
+    case MR_I16:
+        return exponent_of(((const int16_t *)p)[i]);
+    case MR_I32:
+        return exponent_of(((const int32_t *)p)[i]);
+    case MR_I64:
+        return exponent_of(((const int64_t *)p)[i]);
+    case MR_U8:
+        return exponent_of(((const uint8_t *)p)[i]);
+    case MR_U16:
+        return exponent_of(((const uint16_t *)p)[i]);
+    case MR_U32:
+        return exponent_of(((const uint32_t *)p)[i]);
+    default:
+        return exponent_of(((const uint64_t *)p)[i]);
     }
 }
 
@@ -143,7 +159,8 @@ template <class T> __device__ T whole_power(T base, exponent e)
     return (T)y;
 }
 
-template <class T> __global__ void power(const T *base, const void *exponents, mr_dtype type, T *y, int64_t n, walk<3> w)
+template <class T>
+__global__ void power(const T *base, const void *exponents, mr_dtype type, T *y, int64_t n, walk<3> w)
 {
     for (int64_t i = first_index(); i < n; i += index_step()) {
         offsets<3> o = locate(w, i);
@@ -176,9 +193,9 @@ template <class... T> void fill_power(mr_cuda_fns *f, types<T...>)
 
 void mr_cuda_fill_binary(mr_cuda_fns *f)
 {
-#define BINARY(OP, name) fill<same<op::name>::launch>(f->binary[MR_##OP], numbers());
-#define FLOAT(OP, name) fill<same<op::name>::launch>(f->binary[MR_##OP], floats());
-#define INT(OP, name) fill<same<op::name>::launch>(f->binary[MR_##OP], ints());
+#define BINARY(OP, name)  fill<same<op::name>::launch>(f->binary[MR_##OP], numbers());
+#define FLOAT(OP, name)   fill<same<op::name>::launch>(f->binary[MR_##OP], floats());
+#define INT(OP, name)     fill<same<op::name>::launch>(f->binary[MR_##OP], ints());
 #define COMPARE(OP, name) fill<to_bool<op::name>::launch>(f->binary[MR_##OP], numbers());
 #include "kernels/cpu/binary_ops.inc"
     fill<to_bool<op::equal>::launch>(f->binary[MR_EQUAL], types<bool>());

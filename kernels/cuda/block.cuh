@@ -31,6 +31,9 @@ struct lesser {
     template <class T> __device__ T operator()(T a, T b) const { return a < b || a != a ? a : b; }
 };
 /* Equal, or both NaN. */
-template <class T> static __device__ inline bool same(T a, T b) { return a == b || (a != a && b != b); }
+template <class T> static __device__ inline bool same(T a, T b)
+{
+    return a == b || (a != a && b != b);
+}
 
 #endif

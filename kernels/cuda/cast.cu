@@ -12,9 +12,18 @@ template <> struct is_float<mr_f16> : std::true_type {
 template <> struct is_float<mr_bf16> : std::true_type {
 };
 
-__device__ inline double narrowable(uint64_t x) { return mr_sticky_from_u64(x); }
-__device__ inline double narrowable(int64_t x) { return mr_sticky_from_i64(x); }
-__device__ inline double narrowable(double x) { return x; }
+__device__ inline double narrowable(uint64_t x)
+{
+    return mr_sticky_from_u64(x);
+}
+__device__ inline double narrowable(int64_t x)
+{
+    return mr_sticky_from_i64(x);
+}
+__device__ inline double narrowable(double x)
+{
+    return x;
+}
 
 template <class T, class W> __device__ T convert(W x)
 {

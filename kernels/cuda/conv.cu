@@ -142,10 +142,13 @@ template <class T> struct launch_conv {
         int64_t n = a.batch * a.groups * a.maps * a.view.n_out;
         if (n == 0) return cudaSuccess;
         if (a.maps < 16) return launch<conv_direct<T>>(grid_for(n, 128), 128, 0, (cudaStream_t)s, a, n);
-        return launch<conv_tile<T>>(tile_grid(a.maps, a.batch * a.view.n_out, a.groups), tile_threads, 0, (cudaStream_t)s,
-                                    a);
+        return launch<conv_tile<T>>(tile_grid(a.maps, a.batch * a.view.n_out, a.groups), tile_threads, 0,
+                                    (cudaStream_t)s, a);
     }
 };
 } // namespace
 
-void mr_cuda_fill_conv(mr_cuda_fns *f) { fill<launch_conv>(f->conv, floats()); }
+void mr_cuda_fill_conv(mr_cuda_fns *f)
+{
+    fill<launch_conv>(f->conv, floats());
+}

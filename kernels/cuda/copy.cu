@@ -17,7 +17,8 @@ template <class T> __global__ void copy(const T *x, T *y, int64_t n, walk<2> w)
 /* Transposes matrices: y has its columns, x its rows as neighbours in memory. A tile of 32 × 32 goes through shared
  * memory, so that both are touched in rows; one more column keeps the threads of a warp on different banks. */
 template <class T>
-__global__ void transpose(const T *x, T *y, int64_t rows, int64_t columns, int64_t x_column, int64_t y_row, walk<2> outer)
+__global__ void transpose(const T *x, T *y, int64_t rows, int64_t columns, int64_t x_column, int64_t y_row,
+                          walk<2> outer)
 {
     __shared__ shared_array<T, 32, 33> tile;
     offsets<2> o = locate(outer, blockIdx.z);
@@ -60,13 +61,15 @@ template <class T> struct launch_copy {
         for (int d = 1; d < w.rank; d++)
             if (d != r) walk_add(outer, w.dim[d], {w.stride[0][d], w.stride[1][d]});
         int64_t rows = w.dim[r], columns = w.dim[0], batches = n / rows / columns;
-        if (batches > 65535 || rows > 65535 * 32)
-            return launch<copy<T>>(grid_for(n, 256), 256, 0, stream, x, y, n, w);
+        if (batches > 65535 || rows > 65535 * 32) return launch<copy<T>>(grid_for(n, 256), 256, 0, stream, x, y, n, w);
         dim3 grid((unsigned)((columns + 31) / 32), (unsigned)((rows + 31) / 32), (unsigned)batches);
-        return launch<transpose<T>>(grid, dim3(32, 8), 0, stream, x, y, rows, columns, w.stride[1][0],
-                                    w.stride[0][r], outer);
+        return launch<transpose<T>>(grid, dim3(32, 8), 0, stream, x, y, rows, columns, w.stride[1][0], w.stride[0][r],
+                                    outer);
     }
 };
 } // namespace
 
-void mr_cuda_fill_copy(mr_cuda_fns *f) { fill_sizes<launch_copy>(f->copy); }
+void mr_cuda_fill_copy(mr_cuda_fns *f)
+{
+    fill_sizes<launch_copy>(f->copy);
+}

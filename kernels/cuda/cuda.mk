@@ -60,3 +60,25 @@ $B/tests/test_cuda_host_ucontext: tests/unit/test_cuda_host.cc $(CUDA_HOST_SRC) 
 $B/tests/test_cuda_kernels: tests/unit/test_cuda_kernels.cc kernels/cuda/cuda.h $B/libminirt_cuda_host.so
 	@mkdir -p $(@D)
 	$(CXX) $(ALL_CXXFLAGS) -o $@ $< -lcmocka -ldl
+
+ifneq ($(NVCC),)
+# The fake driver's folder must not be on anybody's library path.
+$B/tests/fake_driver/libcuda.so.1: tests/unit/fake_driver.c
+	@mkdir -p $(@D)
+	$(CC) $(WARN) -shared -fPIC -Wl,-soname,libcuda.so.1 -o $@ $<
+
+$B/tests/test_cuda_probe: tests/unit/test_cuda_probe.c runtime/device.h $B/libminirt_cuda.so $B/tests/fake_driver/libcuda.so.1
+	@mkdir -p $(@D)
+	$(CC) -std=gnu17 $(WARN) $(CFLAGS) $(SAN) -I. -o $@ $< -lcmocka -ldl
+endif
+
+# Several orders of threads; the plugin for the GPU says why it is skipped where there is none.
+.PHONY: test-cuda
+test-cuda: $(CUDA_TESTS) $(if $(NVCC),$B/tests/test_cuda_probe)
+	$B/tests/test_cuda_host
+	$B/tests/test_cuda_host_ucontext
+	for seed in 1 2 3; do MINIRT_CUDA_SEED=$$seed $B/tests/test_cuda_kernels || exit 1; done
+ifneq ($(NVCC),)
+	$B/tests/test_cuda_probe $B/libminirt_cuda.so $B/tests/fake_driver
+	$B/tests/test_cuda_kernels $B/libminirt_cuda.so
+endif

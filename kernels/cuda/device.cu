@@ -64,7 +64,7 @@ void *allocate(void *context, size_t bytes)
 {
     device *d = current(context);
     void *p = nullptr;
-    return done(d, cudaMalloc(&p, bytes)) ? nullptr : p;
+    return done(d, cudaMalloc(&p, bytes ? bytes : 1)) ? nullptr : p;
 }
 
 void release(void *context, void *p)
@@ -98,11 +98,20 @@ int synchronize(void *context)
     return done(d, cudaStreamSynchronize(d->stream));
 }
 
-const char *error_of(void *context) { return cudaGetErrorString(((device *)context)->failed); }
+const char *error_of(void *context)
+{
+    return cudaGetErrorString(((device *)context)->failed);
+}
 
-void *stream_of(void *context) { return current(context)->stream; }
+void *stream_of(void *context)
+{
+    return current(context)->stream;
+}
 
-const char *error_text(int status) { return cudaGetErrorString((cudaError_t)status); }
+const char *error_text(int status)
+{
+    return cudaGetErrorString((cudaError_t)status);
+}
 
 const mr_cuda_fns *table()
 {
@@ -127,7 +136,6 @@ const mr_cuda_fns *table()
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const mr_device_plugin mr_plugin_v1 = {
-    MR_PLUGIN_ABI, MR_CUDA_NAME, mr_cuda_probe, mr_cuda_describe, open_device, close_device, allocate,
-    release,       copy_in,      copy_out,      copy,             synchronize, error_of,     stream_of,
-    table(),
+    MR_PLUGIN_ABI, MR_CUDA_NAME, mr_cuda_probe, mr_cuda_describe, open_device, close_device, allocate, release,
+    copy_in,       copy_out,     copy,          synchronize,      error_of,    stream_of,    table(),
 };

@@ -24,10 +24,14 @@ template <class T> struct launch_gather {
         const T *x = (const T *)a->x;
         T *y = (T *)a->y;
         if (a->index.wide)
-            return launch<gather<T, int64_t>>(grid, 256, 0, (cudaStream_t)s, x, (const int64_t *)a->index.data, y, *a, bad);
+            return launch<gather<T, int64_t>>(grid, 256, 0, (cudaStream_t)s, x, (const int64_t *)a->index.data, y, *a,
+                                              bad);
         return launch<gather<T, int32_t>>(grid, 256, 0, (cudaStream_t)s, x, (const int32_t *)a->index.data, y, *a, bad);
     }
 };
 } // namespace
 
-void mr_cuda_fill_gather(mr_cuda_fns *f) { fill_sizes<launch_gather>(f->gather); }
+void mr_cuda_fill_gather(mr_cuda_fns *f)
+{
+    fill_sizes<launch_gather>(f->gather);
+}

@@ -20,6 +20,8 @@
 #pragma GCC diagnostic pop
 
 #ifdef __CUDACC__
+#define MR_ROLLED _Pragma("unroll 1") /* before a loop: not to be unrolled */
+
 /* launch<kernel>(grid, block, shared, stream, arguments…) */
 template <auto Kernel, class... Arguments>
 cudaError_t launch(dim3 grid, dim3 block, size_t shared, cudaStream_t stream, Arguments... arguments)
@@ -37,7 +39,14 @@ template <class T, int N> struct shared_array<T, N, 0> {
     T value[N];
     __device__ T &operator[](int64_t i) { return value[i]; }
 };
+/* What launch() got as `shared`. */
+template <class T> static __device__ inline T *dynamic_shared()
+{
+    extern __shared__ __align__(16) unsigned char mr_cuda_dynamic[];
+    return (T *)mr_cuda_dynamic;
+}
 #else
+#define MR_ROLLED
 #include "kernels/cuda/host/cuda_host.h"
 #endif
 
@@ -50,7 +59,13 @@ static inline dim3 grid_for(int64_t n, int block)
 }
 
 /* for (int64_t i = first_index(); i < n; i += index_step()) */
-static __device__ inline int64_t first_index() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
-static __device__ inline int64_t index_step() { return (int64_t)gridDim.x * blockDim.x; }
+static __device__ inline int64_t first_index()
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+static __device__ inline int64_t index_step()
+{
+    return (int64_t)gridDim.x * blockDim.x;
+}
 
 #endif

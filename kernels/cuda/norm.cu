@@ -33,8 +33,8 @@ template <class T> struct launch_batchnorm {
 
 /* Mean and variance of a row in two passes, in f64. w: y, scale, bias. */
 template <class T>
-__global__ void layernorm(const T *x, const T *scale, const T *bias, double epsilon, T *y, float *means, float *inv_stds,
-                          int64_t rows, int64_t n, walk<3> w)
+__global__ void layernorm(const T *x, const T *scale, const T *bias, double epsilon, T *y, float *means,
+                          float *inv_stds, int64_t rows, int64_t n, walk<3> w)
 {
     for (int64_t r = blockIdx.x; r < rows; r += gridDim.x) {
         const T *in = x + r * n;
@@ -66,8 +66,8 @@ template <class T> struct launch_layernorm {
         const mr_elementwise *job = a->affine;
         if (a->rows == 0 || a->n == 0) return cudaSuccess;
         return launch<layernorm<T>>(grid_for(a->rows, 1), a->n > 32 ? 256 : 32, 0, (cudaStream_t)s, (const T *)a->x,
-                                    (const T *)job->in[0].data, (const T *)job->in[1].data, a->epsilon, (T *)job->out.data,
-                                    a->mean, a->inv_std, a->rows, a->n, walk_of<3>(job));
+                                    (const T *)job->in[0].data, (const T *)job->in[1].data, a->epsilon,
+                                    (T *)job->out.data, a->mean, a->inv_std, a->rows, a->n, walk_of<3>(job));
     }
 };
 } // namespace

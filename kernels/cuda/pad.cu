@@ -8,7 +8,7 @@ struct frame {
     int rank;
     int64_t y[MR_MAX_RANK];
     int64_t first[MR_MAX_RANK], left[MR_MAX_RANK], stride[MR_MAX_RANK]; /* of x: what is left of it */
-    int64_t before[MR_MAX_RANK];                                       /* elements of y before that */
+    int64_t before[MR_MAX_RANK];                                        /* elements of y before that */
 };
 
 /* Which of n elements stands at i, counted from the first one; -1: none, the constant does. */
@@ -60,4 +60,7 @@ template <class T> struct launch_pad {
 };
 } // namespace
 
-void mr_cuda_fill_pad(mr_cuda_fns *f) { fill_sizes<launch_pad>(f->pad); }
+void mr_cuda_fill_pad(mr_cuda_fns *f)
+{
+    fill_sizes<launch_pad>(f->pad);
+}

@@ -85,11 +85,26 @@ template <class T> __global__ void lp_pool(pool_arguments<T> a)
     }
 }
 
-template <class T> T lowest_of() { return std::numeric_limits<T>::lowest(); }
-template <> float lowest_of() { return -INFINITY; }
-template <> double lowest_of() { return -INFINITY; }
-template <> mr_f16 lowest_of() { return {0xfc00}; }
-template <> mr_bf16 lowest_of() { return {0xff80}; }
+template <class T> T lowest_of()
+{
+    return std::numeric_limits<T>::lowest();
+}
+template <> float lowest_of()
+{
+    return -INFINITY;
+}
+template <> double lowest_of()
+{
+    return -INFINITY;
+}
+template <> mr_f16 lowest_of()
+{
+    return {0xfc00};
+}
+template <> mr_bf16 lowest_of()
+{
+    return {0xff80};
+}
 
 template <class T> pool_arguments<T> arguments_of(const mr_pool_args *given)
 {

@@ -1,7 +1,7 @@
 /* probe.cu: asks the driver, step by step, so that the first thing that is missing is the one that is named.
  *
- * The driver library is opened by hand: this plugin links the CUDA runtime statically and nothing of the driver, so that
- * it loads on machines that have no driver and can say so. */
+ * The driver library is opened by hand: this plugin links the CUDA runtime statically and nothing of the driver, so
+ * that it loads on machines that have no driver and can say so. */
 #include "kernels/cuda/probe.h"
 
 #include <cuda_runtime.h>
@@ -47,14 +47,16 @@ const char *text_of(const driver &d, driver_status e)
 
 int no_driver(char *why, size_t size)
 {
-    const char *hint = access("/dev/nvidiactl", F_OK) == 0
-                           ? "there is an NVIDIA device node, so the library is not on the loader's path, or not in this container"
-                           : "this machine or container has no NVIDIA driver; install it, or start the container with the GPU";
+    const char *hint =
+        access("/dev/nvidiactl", F_OK) == 0
+            ? "there is an NVIDIA device node, so the library is not on the loader's path, or not in this container"
+            : "this machine or container has no NVIDIA driver; install it, or start the container with the GPU";
     snprintf(why, size, "the driver library libcuda.so.1 cannot be loaded (%s): %s", dlerror(), hint);
     return 1;
 }
 
-/* CUDA versions are 1000 × major + 10 × minor; drivers run what was built with their own major version or an older one. */
+/* CUDA versions are 1000 × major + 10 × minor; drivers run what was built with their own major version or an older one.
+ */
 int driver_too_old(int version, char *why, size_t size)
 {
     snprintf(why, size, "the driver is for CUDA %d.%d, this plugin was built with CUDA %d.%d: update the driver",
@@ -65,9 +67,11 @@ int driver_too_old(int version, char *why, size_t size)
 int no_init(const driver &d, driver_status e, char *why, size_t size)
 {
     if (e == driver_no_device)
-        snprintf(why, size, "the driver finds no CUDA device (is CUDA_VISIBLE_DEVICES empty, or the GPU not in this container?)");
+        snprintf(why, size,
+                 "the driver finds no CUDA device (is CUDA_VISIBLE_DEVICES empty, or the GPU not in this container?)");
     else if (e == driver_mismatch)
-        snprintf(why, size, "the driver library does not fit the kernel's NVIDIA module: reboot, or update both together");
+        snprintf(why, size,
+                 "the driver library does not fit the kernel's NVIDIA module: reboot, or update both together");
     else
         snprintf(why, size, "the driver does not start: %s (error %d)", text_of(d, e), e);
     return 1;
@@ -78,8 +82,8 @@ int check_device(int index, char *why, size_t size)
     cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceProperties(&p, index);
     if (e == cudaSuccess && p.major * 10 + p.minor < MR_CUDA_LEAST) {
-        snprintf(why, size, "device %d, %s, has compute capability %d.%d; this plugin needs %d.%d or newer", index, p.name,
-                 p.major, p.minor, MR_CUDA_LEAST / 10, MR_CUDA_LEAST % 10);
+        snprintf(why, size, "device %d, %s, has compute capability %d.%d; this plugin needs %d.%d or newer", index,
+                 p.name, p.major, p.minor, MR_CUDA_LEAST / 10, MR_CUDA_LEAST % 10);
         return 1;
     }
     size_t free = 0, total = 0;
@@ -121,7 +125,7 @@ int mr_cuda_describe(int index, char *text, size_t size)
     cudaDeviceProp p;
     cudaError_t e = cudaGetDeviceProperties(&p, index);
     if (e != cudaSuccess) return e;
-    snprintf(text, size, "%s, %.0f GiB, compute capability %d.%d", p.name, (double)p.totalGlobalMem / (1 << 30), p.major,
-             p.minor);
+    snprintf(text, size, "%s, %.0f GiB, compute capability %d.%d", p.name, (double)p.totalGlobalMem / (1 << 30),
+             p.major, p.minor);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* probe.h: whether there is a device, and if not, exactly why not. probe.cu asks the driver; host/probe.cc has no doubts. */
+/* probe.h: whether there is a device, and if not, exactly why not. probe.cu asks the driver; host/probe.cc has no
+ * doubts. */
 #ifndef MR_CUDA_PROBE_H
 #define MR_CUDA_PROBE_H
 

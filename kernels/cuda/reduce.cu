@@ -9,8 +9,9 @@
 
 namespace
 {
-/* What a reduction is: each element is mapped, the results are combined from the identity on, and the whole is finished.
- * W is the type that it is taken in, n the count of elements, `largest` the greatest of them where the op wants it. */
+/* What a reduction is: each element is mapped, the results are combined from the identity on, and the whole is
+ * finished. W is the type that it is taken in, n the count of elements, `largest` the greatest of them where the op
+ * wants it. */
 struct sum_of {
     static const bool wants_largest = false;
     template <class T, class W> static __device__ W identity() { return 0; }

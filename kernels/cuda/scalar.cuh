@@ -47,6 +47,7 @@ template <class T> constexpr bool is_whole = std::is_integral<T>::value;
 /* ring<T>: the type in which integers wrap when they are added and multiplied; T for floats. */
 template <class T> using ring = typename std::conditional<is_whole<T>, uint64_t, T>::type;
 
+// clang-format off
 template <class T> __device__ inline compute<T> load(T x) { return x; }
 template <class T, class C> __device__ inline T store(C x) { return (T)x; }
 
@@ -81,20 +82,14 @@ template <> constexpr mr_dtype dtype_of<uint16_t>() { return MR_U16; }
 template <> constexpr mr_dtype dtype_of<uint32_t>() { return MR_U32; }
 template <> constexpr mr_dtype dtype_of<uint64_t>() { return MR_U64; }
 template <> constexpr mr_dtype dtype_of<bool>() { return MR_BOOL; }
+// clang-format on
 
 /* Lists of types, to fill slots with: fill(types). */
 template <class... T> struct types {
 };
 using floats = types<mr_f16, mr_bf16, float, double>;
 using ints = types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
-using numbers = types<mr_f16, mr_bf16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-                      uint64_t>;
-
-static inline int64_t count(const mr_tensor *t, int from = 0, int to = MR_MAX_RANK)
-{
-    int64_t n = 1;
-    for (int d = from; d < to && d < t->rank; d++) n *= t->dims[d];
-    return n;
-}
+using numbers =
+    types<mr_f16, mr_bf16, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
 
 #endif

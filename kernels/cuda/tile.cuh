@@ -12,9 +12,9 @@ static inline dim3 tile_grid(int64_t m, int64_t n, int64_t batches)
     return dim3(tiles(n), tiles(m), (unsigned)(batches < 65535 ? batches : 65535));
 }
 
-/* An operand is a set of lines, rows of the left matrix or columns of the right one; operand.line(i)(p) is its element at
- * depth p. Where `along` is true neighbours at depth are neighbours in memory, and neighbouring threads load them. A tile
- * has one element of padding a row, so that both ways of writing it stay off each other's banks. */
+/* An operand is a set of lines, rows of the left matrix or columns of the right one; operand.line(i)(p) is its element
+ * at depth p. Where `along` is true neighbours at depth are neighbours in memory, and neighbouring threads load them. A
+ * tile has one element of padding a row, so that both ways of writing it stay off each other's banks. */
 template <class C> using tile = shared_array<C, tile_depth, tile_size + 1>;
 
 template <class C, class Operand>
@@ -35,8 +35,8 @@ static __device__ inline void tile_load(tile<C> &t, const Operand &operand, int6
     }
 }
 
-/* out(row, column, Σ a.line(row)(p) · b.line(column)(p)) for the block's tile of an m × n result. Each slice of the depth
- * is summed by itself and then added, which keeps the error of long sums in f32 small. */
+/* out(row, column, Σ a.line(row)(p) · b.line(column)(p)) for the block's tile of an m × n result. Each slice of the
+ * depth is summed by itself and then added, which keeps the error of long sums in f32 small. */
 template <class C, class A, class B, class Out>
 static __device__ inline void tile_product(int64_t m, int64_t n, int64_t depth, const A &a, const B &b, const Out &out)
 {
@@ -64,7 +64,8 @@ static __device__ inline void tile_product(int64_t m, int64_t n, int64_t depth, 
     }
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
-            if (row + ty + 16 * i < m && column + tx + 16 * j < n) out(row + ty + 16 * i, column + tx + 16 * j, sum[i][j]);
+            if (row + ty + 16 * i < m && column + tx + 16 * j < n)
+                out(row + ty + 16 * i, column + tx + 16 * j, sum[i][j]);
 }
 
 #endif

@@ -13,10 +13,19 @@ template <class C> struct params {
 };
 
 /* C is the type that is computed in. Comparisons are written so that a NaN comes through. */
+/* -x; the smallest integer is its own opposite. */
+template <class C> __device__ C opposite(C x)
+{
+    if constexpr (is_whole<C>)
+        return (C)(0 - (uint64_t)x);
+    else
+        return -x;
+}
+
 // clang-format off
 namespace op
 {
-template <class C> struct abs { static __device__ C of(C x, params<C>) { return x < 0 ? -x : x == 0 ? C(0) : x; } };
+template <class C> struct abs { static __device__ C of(C x, params<C>) { return x < 0 ? opposite(x) : x == 0 ? C(0) : x; } };
 template <class C> struct acos { static __device__ C of(C x, params<C>) { return ::acos(x); } };
 template <class C> struct acosh { static __device__ C of(C x, params<C>) { return ::acosh(x); } };
 template <class C> struct asin { static __device__ C of(C x, params<C>) { return ::asin(x); } };
@@ -48,7 +57,7 @@ template <class C> struct hard_swish {
 };
 template <class C> struct leaky_relu { static __device__ C of(C x, params<C> p) { return x < 0 ? p.alpha * x : x; } };
 template <class C> struct log { static __device__ C of(C x, params<C>) { return ::log(x); } };
-template <class C> struct neg { static __device__ C of(C x, params<C>) { return -x; } };
+template <class C> struct neg { static __device__ C of(C x, params<C>) { return opposite(x); } };
 template <class C> struct reciprocal { static __device__ C of(C x, params<C>) { return 1 / x; } };
 template <class C> struct relu { static __device__ C of(C x, params<C>) { return x < 0 ? C(0) : x; } };
 template <class C> struct round { static __device__ C of(C x, params<C>) { return ::rint(x); } };
@@ -139,8 +148,8 @@ template <class T> struct launch_clip {
         int64_t n = walk_count(w);
         if (n == 0) return cudaSuccess;
         T least = k->min ? *(const T *)k->min : T(), most = k->max ? *(const T *)k->max : T();
-        return launch<clip<T>>(grid_for(n, 256), 256, 0, (cudaStream_t)s, (const T *)job->in[0].data, (T *)job->out.data,
-                               n, w, least, most, k->min != nullptr, k->max != nullptr);
+        return launch<clip<T>>(grid_for(n, 256), 256, 0, (cudaStream_t)s, (const T *)job->in[0].data,
+                               (T *)job->out.data, n, w, least, most, k->min != nullptr, k->max != nullptr);
     }
 };
 

@@ -17,7 +17,9 @@ template <int N> struct offsets {
 template <int N> static __device__ inline offsets<N> locate(const walk<N> &w, int64_t i)
 {
     offsets<N> o = {};
-    for (int d = 0; d < w.rank; d++) {
+    MR_ROLLED /* division is long code, and most walks have few dims */
+        for (int d = 0; d < w.rank; d++)
+    {
         int64_t rest = d + 1 < w.rank ? i / w.dim[d] : 0, index = i - rest * w.dim[d];
         for (int k = 0; k < N; k++) o.at[k] += index * w.stride[k][d];
         i = rest;

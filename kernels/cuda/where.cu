@@ -25,4 +25,7 @@ template <class T> struct launch_where {
 };
 } // namespace
 
-void mr_cuda_fill_where(mr_cuda_fns *f) { fill_sizes<launch_where>(f->where); }
+void mr_cuda_fill_where(mr_cuda_fns *f)
+{
+    fill_sizes<launch_where>(f->where);
+}

@@ -52,42 +52,83 @@ std::vector<double> values(int64_t n, uint64_t seed)
 size_t size_of(mr_dtype d)
 {
     switch (d) {
-    case MR_F16: case MR_BF16: case MR_I16: case MR_U16: return 2;
-    case MR_I8: case MR_U8: case MR_BOOL: return 1;
-    case MR_F64: case MR_I64: case MR_U64: return 8;
-    default: return 4;
+    case MR_F16:
+    case MR_BF16:
+    case MR_I16:
+    case MR_U16:
+        return 2;
+    case MR_I8:
+    case MR_U8:
+    case MR_BOOL:
+        return 1;
+    case MR_F64:
+    case MR_I64:
+    case MR_U64:
+        return 8;
+    default:
+        return 4;
     }
 }
 
 void put(mr_dtype d, void *p, size_t i, double x)
 {
     switch (d) {
-    case MR_F16: ((mr_f16 *)p)[i] = mr_f16_from_f64(x); break;
-    case MR_BF16: ((mr_bf16 *)p)[i] = mr_bf16_from_f64(x); break;
-    case MR_F32: ((float *)p)[i] = (float)x; break;
-    case MR_F64: ((double *)p)[i] = x; break;
-    case MR_I8: ((int8_t *)p)[i] = (int8_t)x; break;
-    case MR_I32: ((int32_t *)p)[i] = (int32_t)x; break;
-    case MR_I64: ((int64_t *)p)[i] = (int64_t)x; break;
-    case MR_U8: ((uint8_t *)p)[i] = (uint8_t)x; break;
-    case MR_BOOL: ((bool *)p)[i] = x != 0; break;
-    default: fail_msg("type %d", d);
+    case MR_F16:
+        ((mr_f16 *)p)[i] = mr_f16_from_f64(x);
+        break;
+    case MR_BF16:
+        ((mr_bf16 *)p)[i] = mr_bf16_from_f64(x);
+        break;
+    case MR_F32:
+        ((float *)p)[i] = (float)x;
+        break;
+    case MR_F64:
+        ((double *)p)[i] = x;
+        break;
+    case MR_I8:
+        ((int8_t *)p)[i] = (int8_t)x;
+        break;
+    case MR_I32:
+        ((int32_t *)p)[i] = (int32_t)x;
+        break;
+    case MR_I64:
+        ((int64_t *)p)[i] = (int64_t)x;
+        break;
+    case MR_U8:
+        ((uint8_t *)p)[i] = (uint8_t)x;
+        break;
+    case MR_BOOL:
+        ((bool *)p)[i] = x != 0;
+        break;
+    default:
+        fail_msg("type %d", d);
     }
 }
 
 double get(mr_dtype d, const void *p, size_t i)
 {
     switch (d) {
-    case MR_F16: return mr_f16_to_f32(((const mr_f16 *)p)[i]);
-    case MR_BF16: return mr_bf16_to_f32(((const mr_bf16 *)p)[i]);
-    case MR_F32: return ((const float *)p)[i];
-    case MR_F64: return ((const double *)p)[i];
-    case MR_I8: return ((const int8_t *)p)[i];
-    case MR_I32: return ((const int32_t *)p)[i];
-    case MR_I64: return (double)((const int64_t *)p)[i];
-    case MR_U8: return ((const uint8_t *)p)[i];
-    case MR_BOOL: return ((const bool *)p)[i];
-    default: fail_msg("type %d", d); return 0;
+    case MR_F16:
+        return mr_f16_to_f32(((const mr_f16 *)p)[i]);
+    case MR_BF16:
+        return mr_bf16_to_f32(((const mr_bf16 *)p)[i]);
+    case MR_F32:
+        return ((const float *)p)[i];
+    case MR_F64:
+        return ((const double *)p)[i];
+    case MR_I8:
+        return ((const int8_t *)p)[i];
+    case MR_I32:
+        return ((const int32_t *)p)[i];
+    case MR_I64:
+        return (double)((const int64_t *)p)[i];
+    case MR_U8:
+        return ((const uint8_t *)p)[i];
+    case MR_BOOL:
+        return ((const bool *)p)[i];
+    default:
+        fail_msg("type %d", d);
+        return 0;
     }
 }
 
@@ -188,7 +229,13 @@ void unary(void **)
         mr_unary_op op;
         double (*want)(double);
     } ops[] = {
-        {MR_EXP, exp}, {MR_TANH, tanh}, {MR_ERF, erf}, {MR_ABS, fabs}, {MR_SIN, sin}, {MR_FLOOR, floor}, {MR_ROUND, rint},
+        {MR_EXP, exp},
+        {MR_TANH, tanh},
+        {MR_ERF, erf},
+        {MR_ABS, fabs},
+        {MR_SIN, sin},
+        {MR_FLOOR, floor},
+        {MR_ROUND, rint},
         {MR_RELU, [](double x) { return x < 0 ? 0 : x; }},
         {MR_SIGMOID, [](double x) { return 1 / (1 + exp(-x)); }},
         {MR_LEAKY_RELU, [](double x) { return x < 0 ? 0.25 * x : x; }},
@@ -199,7 +246,9 @@ void unary(void **)
         {MR_MISH, [](double x) { return x * tanh(log(1 + exp(x))); }},
         {MR_ELU, [](double x) { return x < 0 ? 0.25 * (exp(x) - 1) : x; }},
         {MR_SELU, [](double x) { return 0.5 * (x > 0 ? x : 0.25 * (exp(x) - 1)); }},
-        {MR_SHRINK, [](double x) { return x < -0.25 ? x + 0.5 : x > 0.25 ? x - 0.5 : 0; }},
+        {MR_SHRINK, [](double x) { return x < -0.25  ? x + 0.5
+                                          : x > 0.25 ? x - 0.5
+                                                     : 0; }},
         {MR_SWISH, [](double x) { return x / (1 + exp(-0.25 * x)); }},
     };
     mr_unary_params params = {0.25, 0.5, true, true};
@@ -222,6 +271,9 @@ void unary(void **)
     array i(MR_I8, {4}, {-128, -1, 0, 127}), j(MR_I8, {4});
     ran(f->unary[MR_ABS][MR_I8](stream, job(j, {&i})));
     expect(j, {-128, 1, 0, 127}, 0, "abs");
+    array k(MR_I64, {2}, {-9223372036854775808.0, 5}), l(MR_I64, {2});
+    ran(f->unary[MR_NEG][MR_I64](stream, job(l, {&k})));
+    expect(l, {-9223372036854775808.0, -5}, 0, "neg");
     const float lo = -1, hi = 0.5f;
     array c(MR_F32, {5});
     mr_clip_params bounds = {&lo, &hi};
@@ -245,8 +297,12 @@ void binary(void **)
     const struct {
         dims a, b, y;
     } shapes[] = {
-        {{4, 5, 33}, {4, 5, 33}, {4, 5, 33}}, {{4, 5, 33}, {5, 1}, {4, 5, 33}}, {{4, 1, 33}, {5, 1}, {4, 5, 33}},
-        {{}, {7}, {7}},                       {{1}, {}, {1}},                   {{2, 0, 3}, {3}, {2, 0, 3}},
+        {{4, 5, 33}, {4, 5, 33}, {4, 5, 33}},
+        {{4, 5, 33}, {5, 1}, {4, 5, 33}},
+        {{4, 1, 33}, {5, 1}, {4, 5, 33}},
+        {{}, {7}, {7}},
+        {{1}, {}, {1}},
+        {{2, 0, 3}, {3}, {2, 0, 3}},
         {{2, 1, 3, 1, 2, 1, 2, 1}, {1, 2, 1, 3, 1, 2, 1, 3}, {2, 2, 3, 3, 2, 2, 2, 3}},
     };
     for (mr_dtype d : float_types)
@@ -312,12 +368,12 @@ void copies(void **)
         dims shape, x_stride, y_stride;
         int64_t x_first;
     } cases[] = {
-        {{5, 70, 41}, {70 * 41, 41, 1}, {70 * 41, 41, 1}, 0},     /* as it is */
-        {{5, 41, 70}, {70 * 41, 1, 41}, {70 * 41, 70, 1}, 0},     /* matrices transposed */
-        {{41, 70, 5}, {1, 41, 70 * 41}, {70 * 5, 5, 1}, 0},       /* all dims reversed */
-        {{3, 20, 10}, {70 * 41, -82, 3}, {200, 10, 1}, 60 * 41},  /* a slice, backwards */
-        {{4, 9}, {0, 1}, {9, 1}, 0},                              /* expanded */
-        {{5, 30}, {41, 1}, {41, 1}, 5},                           /* into the columns of a larger matrix */
+        {{5, 70, 41}, {70 * 41, 41, 1}, {70 * 41, 41, 1}, 0},    /* as it is */
+        {{5, 41, 70}, {70 * 41, 1, 41}, {70 * 41, 70, 1}, 0},    /* matrices transposed */
+        {{41, 70, 5}, {1, 41, 70 * 41}, {70 * 5, 5, 1}, 0},      /* all dims reversed */
+        {{3, 20, 10}, {70 * 41, -82, 3}, {200, 10, 1}, 60 * 41}, /* a slice, backwards */
+        {{4, 9}, {0, 1}, {9, 1}, 0},                             /* expanded */
+        {{5, 30}, {41, 1}, {41, 1}, 5},                          /* into the columns of a larger matrix */
     };
     for (mr_dtype d : {MR_F32, MR_F16, MR_U8, MR_F64})
         for (auto &c : cases) {
@@ -385,7 +441,7 @@ void gemms(void **)
     struct {
         int64_t m, n, k;
         bool ta, tb;
-    } cases[] = {{1, 1, 1, 0, 0},    {64, 64, 16, 0, 0},  {65, 63, 17, 0, 1}, {3, 130, 200, 1, 0},
+    } cases[] = {{1, 1, 1, 0, 0},     {64, 64, 16, 0, 0},   {65, 63, 17, 0, 1}, {3, 130, 200, 1, 0},
                  {100, 10, 33, 1, 1}, {1, 100, 1000, 0, 1}, {5, 4, 0, 0, 0}};
     for (mr_dtype d : {MR_F32, MR_F16, MR_BF16, MR_F64, MR_I32})
         for (auto &c : cases) {
@@ -488,7 +544,8 @@ void convs(void **)
             a.w_map = a.channels * a.w_channel, a.w_group = a.maps * a.w_map;
             const int64_t xn = a.batch * a.groups * a.channels * a.x_channel, wn = a.groups * a.w_group;
             array x(d, {xn}, values(xn, 7)), w(d, {wn}, values(wn, 8));
-            array b(d, {a.groups * a.maps}, values(a.groups * a.maps, 9)), y(d, {a.batch * a.groups * a.maps * a.y_map});
+            array b(d, {a.groups * a.maps}, values(a.groups * a.maps, 9)),
+                y(d, {a.batch * a.groups * a.maps * a.y_map});
             a.x = x.t.data, a.w = w.t.data, a.b = b.t.data, a.y = y.t.data;
             ran(f->conv[d](stream, &a));
             expect(y, convolve(a, x.read(), w.read(), b.read()), 4, "conv");
@@ -576,7 +633,8 @@ void reductions(void **)
     const struct {
         dims shape;
         uint32_t axes;
-    } cases[] = {{{6, 700}, 2}, {{70, 6}, 1}, {{3, 5, 7, 9}, 0xa}, {{3, 5, 7, 9}, 5}, {{4, 5}, 3}, {{2, 3}, 0}, {{}, 0}};
+    } cases[] = {{{6, 700}, 2}, {{70, 6}, 1}, {{3, 5, 7, 9}, 0xa}, {{3, 5, 7, 9}, 5}, {{4, 5}, 3},
+                 {{2, 3}, 0},   {{}, 0}};
     struct op {
         mr_reduction id;
         double start, (*step)(double, double), (*finish)(double, double);
@@ -590,7 +648,8 @@ void reductions(void **)
         {MR_REDUCE_L1, 0, [](double y, double x) { return y + fabs(x); }, same},
         {MR_REDUCE_L2, 0, [](double y, double x) { return y + x * x; }, [](double y, double) { return sqrt(y); }},
         {MR_REDUCE_SUM_SQUARE, 0, [](double y, double x) { return y + x * x; }, same},
-        {MR_REDUCE_LOG_SUM_EXP, 0, [](double y, double x) { return y + exp(x); }, [](double y, double) { return log(y); }},
+        {MR_REDUCE_LOG_SUM_EXP, 0, [](double y, double x) { return y + exp(x); },
+         [](double y, double) { return log(y); }},
     };
     for (mr_dtype d : float_types)
         for (auto &c : cases)
@@ -648,8 +707,10 @@ void norms(void **)
 {
     for (mr_dtype d : float_types) {
         array x(d, {2, 3, 50}, values(300, 12)), y(d, {2, 3, 50}), mean(MR_F32, {6}), inv(MR_F32, {6});
-        array scale(d, {3}, {1, 2, 0.5}), bias(d, {3}, {0, 1, -1}), m(d, {3}, {0.5, 0, -0.5}), var(d, {3}, {1, 4, 0.25});
-        mr_cuda_batchnorm_args batch = {x.t.data, scale.t.data, bias.t.data, m.t.data, var.t.data, y.t.data, 2, 3, 50, 1e-5};
+        array scale(d, {3}, {1, 2, 0.5}), bias(d, {3}, {0, 1, -1}), m(d, {3}, {0.5, 0, -0.5}),
+            var(d, {3}, {1, 4, 0.25});
+        mr_cuda_batchnorm_args batch = {x.t.data, scale.t.data, bias.t.data, m.t.data, var.t.data, y.t.data, 2,
+                                        3,        50,           1e-5};
         ran(f->batchnorm[d](stream, &batch));
         std::vector<double> v = x.read(), want;
         const double s[] = {1, 2, 0.5}, b[] = {0, 1, -1}, mu[] = {0.5, 0, -0.5}, va[] = {1, 4, 0.25};
@@ -706,10 +767,11 @@ int main(int argc, char **argv)
     f = plugin->fns;
     stream = plugin->stream(context);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unary),     cmocka_unit_test(binary),     cmocka_unit_test(casts), cmocka_unit_test(copies),
-        cmocka_unit_test(gathers),   cmocka_unit_test(pads),       cmocka_unit_test(gemms), cmocka_unit_test(convs),
-        cmocka_unit_test(pools),     cmocka_unit_test(softmaxes),  cmocka_unit_test(reductions),
-        cmocka_unit_test(norms),     cmocka_unit_test(device_errors),
+        cmocka_unit_test(unary),         cmocka_unit_test(binary),     cmocka_unit_test(casts),
+        cmocka_unit_test(copies),        cmocka_unit_test(gathers),    cmocka_unit_test(pads),
+        cmocka_unit_test(gemms),         cmocka_unit_test(convs),      cmocka_unit_test(pools),
+        cmocka_unit_test(softmaxes),     cmocka_unit_test(reductions), cmocka_unit_test(norms),
+        cmocka_unit_test(device_errors),
     };
     int failed = cmocka_run_group_tests_name("cuda_kernels", tests, nullptr, nullptr);
     plugin->close(context);

@@ -55,13 +55,20 @@ typedef struct cuda_host_stream *cudaStream_t;
 cudaError_t cudaMalloc(void **p, size_t bytes);
 cudaError_t cudaFree(void *p);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t stream);
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 static const unsigned cudaStreamNonBlocking = 1;
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned) { return *stream = nullptr, cudaSuccess; }
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+    return *stream = nullptr, cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t)
+{
+    return cudaSuccess;
+}
+inline cudaError_t cudaSetDevice(int)
+{
+    return cudaSuccess;
+}
 cudaError_t cudaGetLastError();
 /* The text of the last failure where `e` is its code: what failed, in which kernel, block and thread. */
 const char *cudaGetErrorString(cudaError_t e);
@@ -328,28 +335,6 @@ template <class T> T atomicMin(T *p, T x)
 template <class T> T atomicCAS(T *p, T expected, T x)
 {
     return atomicExch(p, *p == expected ? x : *p);
-}
-
-inline void __threadfence() {}
-inline float rsqrtf(float x)
-{
-    return 1 / sqrtf(x);
-}
-inline double rsqrt(double x)
-{
-    return 1 / sqrt(x);
-}
-inline float __expf(float x)
-{
-    return expf(x);
-}
-inline float __logf(float x)
-{
-    return logf(x);
-}
-inline float __fdividef(float x, float y)
-{
-    return x / y;
 }
 
 /* --- launching --------------------------------------------------------------------------------------------------- */

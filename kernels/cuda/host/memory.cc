@@ -159,27 +159,6 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
     return cudaSuccess;
 }
 
-cudaError_t cudaMemsetAsync(void *p, int byte, size_t bytes, cudaStream_t)
-{
-    if (bytes == 0) return cudaSuccess;
-    {
-        std::lock_guard<std::mutex> hold(lock);
-        if (!holds(p, bytes))
-            return set_error(cudaErrorInvalidValue, "setting %zu bytes at %p is outside of what is allocated", bytes,
-                             p);
-    }
-    memset(p, byte, bytes);
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *free = page * (size_t)sysconf(_SC_AVPHYS_PAGES);
-    *total = page * (size_t)sysconf(_SC_PHYS_PAGES);
-    return cudaSuccess;
-}
-
 cudaError_t cudaStreamSynchronize(cudaStream_t)
 {
     return cudaSuccess;
