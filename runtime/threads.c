@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 struct mr_pool {
-    pthreadpool_t pool;
+    pthreadpool_t pool; /* started by the first loop that can use it: small models never pay for it */
     int threads;
-    atomic_flag busy;
+    atomic_flag busy; /* held by the run that uses the pool, or starts it */
 };
 
 /* CPUs that the container's quota gives: cgroup v2 cpu.max "quota period", v1 cfs files; 0 when there is no limit. */
@@ -49,10 +49,6 @@ mr_pool *mr_pool_create(int n)
     if (!p) return NULL;
     p->threads = n > 0 ? n : machine_cpus();
     atomic_flag_clear(&p->busy);
-    if (p->threads > 1 && !(p->pool = pthreadpool_create((size_t)p->threads))) {
-        free(p);
-        return NULL;
-    }
     return p;
 }
 
@@ -84,10 +80,11 @@ void mr_parallel_for(mr_pool *p, int64_t n, int64_t grain, void (*fn)(void *, in
         fn(arg, 0, n);
         return;
     }
-    if (!p || !p->pool || atomic_flag_test_and_set_explicit(&p->busy, memory_order_acquire)) {
+    if (!p || p->threads == 1 || atomic_flag_test_and_set_explicit(&p->busy, memory_order_acquire)) {
         for (int64_t i = 0; i < n; i += grain) fn(arg, i, n - i < grain ? n : i + grain);
         return;
     }
+    if (!p->pool) p->pool = pthreadpool_create((size_t)p->threads); /* NULL, on failure, runs serially */
     range_job job = {fn, arg};
     pthreadpool_parallelize_1d_tile_1d(p->pool, run_range, &job, (size_t)n, (size_t)grain,
                                        PTHREADPOOL_FLAG_YIELD_WORKERS);
