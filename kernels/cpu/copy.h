@@ -5,8 +5,8 @@
 #include <string.h>
 
 enum {
-    STRIP_LINES = 4, /* height of a strip of a transposition, in cache lines of its source */
-    STRIP_COLS = 256
+    STRIP_BYTES = 256, /* height of a strip of a transposition, in bytes of its source */
+    STRIP_COLS = 64    /* how many columns of it at a time */
 };
 
 typedef struct copy_job {
@@ -62,7 +62,7 @@ static void cut_strips(copy_job *j, int d, size_t size)
     j->cols = b->dims[last], j->xs = b->xs[last];
     for (int i = d; i < last - 1; i++) b->dims[i] = b->dims[i + 1], b->xs[i] = b->xs[i + 1], b->ys[i] = b->ys[i + 1];
     b->rank -= 2;
-    j->part = STRIP_LINES * 64 / (int64_t)size;
+    j->part = STRIP_BYTES / (int64_t)size;
     j->parts = (j->rows + j->part - 1) / j->part;
 }
 
