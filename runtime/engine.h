@@ -100,7 +100,7 @@ typedef struct mr_options {
     void (*observe)(void *arg, const mr_event *e); /* NULL: nobody looks */
     void *observe_arg;
     const atomic_bool *cancel; /* set from elsewhere to stop the run; may be NULL */
-    /* The outputs of a node that can't run, taken from elsewhere; NULL: none. */
+    /* The outputs of a node that can't run, taken from elsewhere, retained; NULL: none. */
     mr_value *(*assume)(void *arg, const char *name);
     void *assume_arg;
 } mr_options;

@@ -31,7 +31,7 @@ typedef struct running {
 
 static mr_value *assume(void *arg, const char *name)
 {
-    return mr_set_find(arg, name);
+    return mr_value_retain(mr_set_find(arg, name));
 }
 
 static mr_status pick_outputs(running *r)

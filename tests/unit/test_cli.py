@@ -341,6 +341,19 @@ def test_options():
     check('completion', p.stdout == '--mode\n', p.stdout, p.stderr)
 
 
+def test_assume():
+    save('custom.onnx', [helper.make_node('Neg', ['x'], ['n']), helper.make_node('NoSuchOp', ['n'], ['m'], 'odd'),
+                         helper.make_node('Neg', ['m'], ['y'])], [('x', FLOAT, [2])], [('y', FLOAT, [2])])
+    np.savez('assume.npz', m=np.array([5, 6], np.float32))
+    np.savez('other.npz', k=np.array([5, 6], np.float32))
+    args = ['custom.onnx', 'x:f32[2]=1']
+    check('assume: without', minirt('run', *args)[0] == 4)
+    check('assume: without, before it', outputs(*args, '--outputs=n') == {'n': [-1, -1]})
+    got = outputs(*args, '--assume=assume.npz')
+    check('assume: goes on', got == {'y': [-5, -6]}, got)
+    check('assume: another tensor', minirt('run', *args, '--assume=other.npz')[0] == 4)
+
+
 def test_progress():
     """A terminal shows no progress of a run of less than a second."""
     main, side = os.openpty()
