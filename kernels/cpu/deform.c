@@ -1,6 +1,7 @@
 /* deform.c: see deform.h. */
 #include "kernels/cpu/deform.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/cpu/conv_panel.h"
