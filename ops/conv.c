@@ -41,8 +41,35 @@ static mr_status conv_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl conv_rows[] = {
-    {.name = "conv", .dev = MR_CPU, .have = conv_have, .run = conv_run, .scratch = conv_scratch}, {0}};
+static mr_conv_args weight_of(const mr_call *c, int w)
+{
+    mr_conv_args v = {.w = data_of(c, w)};
+    mr_conv_weight_geometry(c, c->params, w, &v);
+    return v;
+}
+
+static size_t conv_pack_size(const mr_call *c, int i)
+{
+    mr_conv_size_fn *size = c->cpu->conv.pack_size[mr_in_dtype(c, i)];
+    mr_conv_args v = weight_of(c, i);
+    return size ? size(&v) : 0;
+}
+
+static void conv_pack(const mr_call *c, int i, void *dst)
+{
+    mr_conv_args v = weight_of(c, i);
+    c->cpu->conv.pack[mr_in_dtype(c, i)](&v, dst);
+}
+
+static const mr_impl conv_rows[] = {{.name = "conv",
+                                     .dev = MR_CPU,
+                                     .have = conv_have,
+                                     .run = conv_run,
+                                     .scratch = conv_scratch,
+                                     .pack_in = 1 << 1,
+                                     .pack_size = conv_pack_size,
+                                     .pack = conv_pack},
+                                    {0}};
 
 /* ---- ConvInteger ---- */
 
@@ -96,7 +123,33 @@ static mr_intconv_args int_args(const mr_call *c, int x, int x_zero, int w, int 
     return q;
 }
 
+static size_t int_size(const mr_call *c, int x, int w, mr_intconv_size_fn *const slots[2][2], const mr_intconv_args *q)
+{
+    mr_intconv_size_fn *size = slots[mr_in_dtype(c, x) == MR_I8][mr_in_dtype(c, w) == MR_I8];
+    return size ? size(q) : 0;
+}
+
+static size_t int_pack_size(const mr_call *c, int x, int w)
+{
+    mr_intconv_args q = {.conv = weight_of(c, w)};
+    return int_size(c, x, w, c->cpu->conv.integer_pack_size, &q);
+}
+
+static void int_pack(const mr_call *c, int x, int w, void *dst)
+{
+    mr_intconv_args q = {.conv = weight_of(c, w)};
+    c->cpu->conv.integer_pack[mr_in_dtype(c, x) == MR_I8][mr_in_dtype(c, w) == MR_I8](&q, dst);
+}
+
 static mr_fn integer_have(const mr_call *c) { return int_slot(c, X, W); }
+static size_t integer_pack_size(const mr_call *c, int i) { return int_pack_size(c, X, i); }
+static void integer_pack(const mr_call *c, int i, void *dst) { int_pack(c, X, i, dst); }
+
+static size_t integer_scratch(const mr_call *c)
+{
+    mr_intconv_args q = int_args(c, X, X_ZERO, W, W_ZERO, c->n_in);
+    return int_size(c, X, W, c->cpu->conv.integer_scratch, &q);
+}
 
 static mr_status integer_run(mr_call *c)
 {
@@ -105,7 +158,14 @@ static mr_status integer_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl integer_rows[] = {{.name = "conv_integer", .dev = MR_CPU, .have = integer_have, .run = integer_run},
+static const mr_impl integer_rows[] = {{.name = "conv_integer",
+                                        .dev = MR_CPU,
+                                        .have = integer_have,
+                                        .run = integer_run,
+                                        .scratch = integer_scratch,
+                                        .pack_in = 1 << W,
+                                        .pack_size = integer_pack_size,
+                                        .pack = integer_pack},
                                        {0}};
 
 /* ---- QLinearConv ---- */
@@ -132,23 +192,47 @@ static mr_fn qlinear_have(const mr_call *c)
 static size_t scale_bytes(const mr_call *c)
 {
     int64_t n = one_a_map(c, Q_W_SCALE) ? c->in[Q_W_SCALE].shape.d[0] : 1;
-    return (size_t)n * sizeof(double);
+    return ((size_t)n * sizeof(double) + 63) / 64 * 64;
 }
+
+/* Scratch begins with the scales. */
+static mr_intconv_args qlinear_args(const mr_call *c)
+{
+    mr_intconv_args q = int_args(c, Q_X, Q_X_ZERO, Q_W, Q_W_ZERO, Q_B);
+    if (c->scratch) q.conv.scratch = (char *)c->scratch + scale_bytes(c);
+    return q;
+}
+
+static size_t qlinear_scratch(const mr_call *c)
+{
+    mr_intconv_args q = qlinear_args(c);
+    return scale_bytes(c) + int_size(c, Q_X, Q_W, c->cpu->conv.integer_scratch, &q);
+}
+
+static size_t qlinear_pack_size(const mr_call *c, int i) { return int_pack_size(c, Q_X, i); }
+static void qlinear_pack(const mr_call *c, int i, void *dst) { int_pack(c, Q_X, i, dst); }
 
 static mr_status qlinear_run(mr_call *c)
 {
-    mr_intconv_args q = int_args(c, Q_X, Q_X_ZERO, Q_W, Q_W_ZERO, Q_B);
+    mr_intconv_args q = qlinear_args(c);
     double *scale = c->scratch, x = mr_tensor_real(c->in[Q_X_SCALE].t, 0), y = mr_tensor_real(c->in[Q_Y_SCALE].t, 0);
-    for (size_t i = 0; i < scale_bytes(c) / sizeof(double); i++)
-        scale[i] = x * mr_tensor_real(c->in[Q_W_SCALE].t, (int64_t)i) / y;
+    for (int64_t i = 0; i < mr_tensor_count(c->in[Q_W_SCALE].t); i++)
+        scale[i] = x * mr_tensor_real(c->in[Q_W_SCALE].t, i) / y;
     q.out = (mr_requant){.type = mr_in_dtype(c, Q_Y_ZERO), .scale = scale, .scale_row = one_a_map(c, Q_W_SCALE),
                          .zero = (int32_t)mr_tensor_int(c->in[Q_Y_ZERO].t, 0)};
     ((mr_intconv_fn *)c->fn)(&q);
     return MR_OK;
 }
 
-static const mr_impl qlinear_rows[] = {
-    {.name = "qlinear_conv", .dev = MR_CPU, .have = qlinear_have, .run = qlinear_run, .scratch = scale_bytes}, {0}};
+static const mr_impl qlinear_rows[] = {{.name = "qlinear_conv",
+                                        .dev = MR_CPU,
+                                        .have = qlinear_have,
+                                        .run = qlinear_run,
+                                        .scratch = qlinear_scratch,
+                                        .pack_in = 1 << Q_W,
+                                        .pack_size = qlinear_pack_size,
+                                        .pack = qlinear_pack},
+                                       {0}};
 
 #define CONV(op, from, INFER, ROWS)                                                                                    \
     {                                                                                                                  \

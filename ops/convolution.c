@@ -66,26 +66,44 @@ mr_status mr_conv_shape(mr_call *c, const mr_conv_params *p, int x, int w, int b
     return MR_OK;
 }
 
-void mr_conv_geometry(mr_call *c, const mr_conv_params *p, int x, int w, mr_conv_args *v)
+void mr_conv_weight_geometry(const mr_call *c, const mr_conv_params *p, int w, mr_conv_args *v)
 {
-    const mr_shape *sx = &c->in[x].shape, *sw = &c->in[w].shape;
-    int64_t x_step = 1, w_step = 1, y_step = 1;
-    v->rank = sx->rank - 2;
+    const mr_shape *s = &c->in[w].shape;
+    int64_t w_step = 1;
+    v->rank = s->rank - 2;
     for (int i = v->rank - 1; i >= 0; i--) {
-        mr_window_axis a;
-        mr_window_axis_of(c, &p->window, v->rank, i, sx->d[2 + i], sw->d[2 + i], &a); /* infer has seen that it fits */
-        v->axis[i] = (mr_conv_axis){a.in, a.out, a.kernel, -a.pad, a.stride, a.dilation, x_step, w_step, y_step};
-        x_step *= a.in, w_step *= a.kernel, y_step *= a.out;
+        v->axis[i].taps = s->d[2 + i];
+        v->axis[i].stride = mr_ints_at(p->window.strides, i, 1);
+        v->axis[i].dilation = mr_ints_at(p->window.dilations, i, 1);
+        v->axis[i].w_step = w_step;
+        w_step *= s->d[2 + i];
     }
-    v->batch = sx->d[0];
     v->groups = p->group;
-    v->channels = sw->d[1];
-    v->maps = sw->d[0] / p->group;
-    v->x_channel = x_step;
-    v->y_map = y_step;
+    v->channels = s->d[1];
+    v->maps = s->d[0] / p->group;
     v->w_channel = w_step;
     v->w_map = v->channels * w_step;
     v->w_group = v->maps * v->w_map;
+}
+
+void mr_conv_geometry(mr_call *c, const mr_conv_params *p, int x, int w, mr_conv_args *v)
+{
+    const mr_shape *s = &c->in[x].shape;
+    int64_t x_step = 1, y_step = 1;
+    mr_conv_weight_geometry(c, p, w, v);
+    for (int i = v->rank - 1; i >= 0; i--) {
+        mr_window_axis a;
+        mr_window_axis_of(c, &p->window, v->rank, i, s->d[2 + i], v->axis[i].taps, &a); /* infer has seen that it fits */
+        v->axis[i].in = a.in;
+        v->axis[i].out = a.out;
+        v->axis[i].offset = -a.pad;
+        v->axis[i].x_step = x_step;
+        v->axis[i].y_step = y_step;
+        x_step *= a.in, y_step *= a.out;
+    }
+    v->batch = s->d[0];
+    v->x_channel = x_step;
+    v->y_map = y_step;
 }
 
 static bool walks(const mr_conv_axis *a)

@@ -19,6 +19,8 @@ mr_status mr_want_bias(mr_call *c, int b, mr_dim n);
 
 /* Of concrete shapes; pointers are left alone. */
 void mr_conv_geometry(mr_call *c, const mr_conv_params *p, int x, int w, mr_conv_args *v);
+/* What can be said of the weights alone: enough to pack them. */
+void mr_conv_weight_geometry(const mr_call *c, const mr_conv_params *p, int w, mr_conv_args *v);
 /* Neighbouring axes that the windows only walk along become one. */
 void mr_conv_flatten(mr_conv_args *v);
 

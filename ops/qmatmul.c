@@ -105,14 +105,13 @@ static size_t int_size(const mr_call *c, places at, mr_intgemm_size_fn *const sl
     return size ? size(g) : 0;
 }
 
-/* Zero points are taken away from B when it is packed: they must be known too. */
+/* B alone, which is packed without its zero points. */
 static bool int_weight(const mr_call *c, places at, int i, mr_intgemm_args *g)
 {
-    if (i != at.b || c->in[i].shape.rank != 2 || (mr_in_has(c, at.b_zero) && !c->in[at.b_zero].t)) return false;
+    if (i != at.b || c->in[i].shape.rank != 2) return false;
     mr_shape any = {.rank = 2, .d = {1, c->in[i].shape.d[0]}};
-    *g = (mr_intgemm_args){.b = data_of(c, i), .b_zero = data_of(c, at.b_zero)};
+    *g = (mr_intgemm_args){.b = data_of(c, i)};
     mr_product_of(&any, &c->in[i].shape, &g->p);
-    g->b_zero_col = view_of(c, at.b_zero, OF_B, &g->p).col;
     return true;
 }
 

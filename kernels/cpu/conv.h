@@ -49,6 +49,8 @@ typedef void mr_conv_fn(const mr_conv_args *v);
 typedef size_t mr_conv_size_fn(const mr_conv_args *v);
 typedef void mr_conv_pack_fn(const mr_conv_args *v, void *dst);
 typedef void mr_intconv_fn(const mr_intconv_args *v);
+typedef size_t mr_intconv_size_fn(const mr_intconv_args *v);
+typedef void mr_intconv_pack_fn(const mr_intconv_args *v, void *dst);
 
 typedef struct mr_conv_fns {
     mr_conv_fn *conv[MR_N_DTYPES];
@@ -56,6 +58,8 @@ typedef struct mr_conv_fns {
     mr_conv_size_fn *pack_size[MR_N_DTYPES]; /* NULL: this level reads w as it is */
     mr_conv_pack_fn *pack[MR_N_DTYPES];
     mr_intconv_fn *integer[2][2]; /* x, w: 0 uint8, 1 int8 */
+    mr_intconv_size_fn *integer_scratch[2][2], *integer_pack_size[2][2]; /* as above; packing reads w alone */
+    mr_intconv_pack_fn *integer_pack[2][2];
 } mr_conv_fns;
 
 static inline int64_t mr_conv_pixels(const mr_conv_args *v)
@@ -73,5 +77,7 @@ static inline int64_t mr_conv_taps(const mr_conv_args *v)
 }
 
 void mr_conv_fill_scalar(mr_conv_fns *f);
+void mr_conv_fill_avx2(mr_conv_fns *f);
+void mr_conv_fill_avx512(mr_conv_fns *f);
 
 #endif

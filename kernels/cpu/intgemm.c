@@ -46,7 +46,7 @@ static void decode(const mr_decode_args *d)
 
 static int whole(double v, double zero, int low, int high)
 {
-    v = nearbyint(v) + zero;
+    v = mr_requant_round(v) + zero;
     v = v > low ? v : low;
     return (int)(v < high ? v : high);
 }

@@ -52,5 +52,7 @@ typedef struct mr_intgemm_fns {
 } mr_intgemm_fns;
 
 void mr_intgemm_fill_scalar(mr_intgemm_fns *f);
+void mr_intgemm_fill_avx2(mr_intgemm_fns *f);
+void mr_intgemm_fill_avx512(mr_intgemm_fns *f);
 
 #endif
