@@ -22,5 +22,6 @@ typedef struct mr_cast_fns {
 bool mr_cast_parses(mr_string s, mr_dtype to);
 
 void mr_cast_fill_scalar(mr_cast_fns *f);
+void mr_cast_fill_avx2(mr_cast_fns *f);
 
 #endif

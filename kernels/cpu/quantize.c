@@ -70,7 +70,7 @@ static void quantize_tile(const mr_quantize_params *k, factor scale, factor zero
     }
 }
 
-static void quantize(const mr_part *p)
+void mr_quantize_any(const mr_part *p)
 {
     const mr_quantize_params *k = p->job->params;
     const mr_lane in = mr_lane_in(p, 0), out = mr_lane_out(p);
@@ -110,7 +110,7 @@ void mr_quantize_fill_scalar(mr_quantize_fns *f)
             bool real = mr_dtype_in(high, MR_FLOATS), whole = mr_quantize_limits(low, &min, &max);
             bool small =
                 whole || (mr_wide_kind_of(low) == MR_WIDE_F64 && mr_dtype_wire_bits(low) <= 8 && low != MR_F8E8M0);
-            if ((real || high == MR_I32) && small) f->quantize[high][low] = quantize;
+            if ((real || high == MR_I32) && small) f->quantize[high][low] = mr_quantize_any;
             if (real && (small || low == MR_I32)) f->dequantize[low][high] = dequantize;
         }
     f->bounds[MR_F16] = bounds_f16;

@@ -34,6 +34,10 @@ bool mr_quantize_limits(mr_dtype d, double *min, double *max);
 /* To the nearest f16, bf16 or f32; other types change nothing. */
 void mr_quantize_round(mr_dtype d, int64_t n, double *v);
 
+/* The scalar kernel, of all types. */
+void mr_quantize_any(const mr_part *p);
+
 void mr_quantize_fill_scalar(mr_quantize_fns *f);
+void mr_quantize_fill_avx2(mr_quantize_fns *f);
 
 #endif

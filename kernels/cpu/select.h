@@ -15,5 +15,6 @@ typedef struct mr_select_fns {
 } mr_select_fns;
 
 void mr_select_fill_scalar(mr_select_fns *f);
+void mr_select_fill_avx2(mr_select_fns *f);
 
 #endif

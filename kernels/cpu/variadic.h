@@ -10,5 +10,6 @@ typedef struct mr_variadic_fns {
 } mr_variadic_fns;
 
 void mr_variadic_fill_scalar(mr_variadic_fns *f);
+void mr_variadic_fill_avx2(mr_variadic_fns *f);
 
 #endif
