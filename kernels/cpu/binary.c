@@ -23,6 +23,11 @@ static inline double floor_mod(double a, double b)
 
 #include "kernels/cpu/binary_other.inc"
 
+void mr_pow_f32(const mr_part *p)
+{
+    pow_f32(p);
+}
+
 void mr_binary_fill_scalar(mr_binary_fns *f)
 {
     fill_f16(f);

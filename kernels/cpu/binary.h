@@ -26,6 +26,9 @@ typedef struct mr_binary_fns {
     mr_elementwise_fn pow[MR_N_DTYPES][MR_N_DTYPES];
 } mr_binary_fns;
 
+/* The scalar kernel of floats to any power. */
+void mr_pow_f32(const mr_part *p);
+
 void mr_binary_fill_scalar(mr_binary_fns *f);
 void mr_binary_fill_avx2(mr_binary_fns *f);
 
