@@ -48,16 +48,22 @@ static mr_conv_args weight_of(const mr_call *c, int w)
     return v;
 }
 
+/* How weights are packed may hang on the shape of X, when that is known. */
+static mr_conv_args conv_weight(const mr_call *c)
+{
+    return mr_shape_known(&c->in[0].shape) ? args_of(c, 0, 1, 2) : weight_of(c, 1);
+}
+
 static size_t conv_pack_size(const mr_call *c, int i)
 {
     mr_conv_size_fn *size = c->cpu->conv.pack_size[mr_in_dtype(c, i)];
-    mr_conv_args v = weight_of(c, i);
+    mr_conv_args v = conv_weight(c);
     return size ? size(&v) : 0;
 }
 
 static void conv_pack(const mr_call *c, int i, void *dst)
 {
-    mr_conv_args v = weight_of(c, i);
+    mr_conv_args v = conv_weight(c);
     c->cpu->conv.pack[mr_in_dtype(c, i)](&v, dst);
 }
 

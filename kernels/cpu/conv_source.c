@@ -25,24 +25,27 @@ static void set_steps(const mr_conv_args *v, mr_conv_source *s)
     s->channel = step;
 }
 
-mr_conv_source mr_conv_source_split(const mr_conv_args *v, int64_t phases, const int64_t *length)
+bool mr_conv_source_used(const mr_conv_args *v, const mr_conv_source *s, int axis, int64_t q)
 {
-    mr_conv_source s = {.phases = phases};
-    for (int i = 0; i < v->rank; i++) {
-        reach(&v->axis[i], &s.low[i], &s.length[i]);
-        if (length && s.length[i] < length[i]) s.length[i] = length[i];
-    }
-    set_steps(v, &s);
-    return s;
+    const mr_conv_axis *a = &v->axis[axis];
+    for (int64_t t = 0; t < a->taps; t++)
+        if (remainder_of(q + s->low[axis] - a->offset - t * a->dilation, a->stride) == 0) return true;
+    return false;
 }
 
 mr_conv_source mr_conv_source_of(const mr_conv_args *v, bool same_type)
 {
-    mr_conv_source s = mr_conv_source_split(v, v->axis[v->rank - 1].stride, NULL);
+    mr_conv_source s = {.phases = v->axis[v->rank - 1].stride};
     s.direct = same_type && s.phases == 1;
-    for (int i = 0; i < v->rank; i++)
+    for (int i = 0; i < v->rank; i++) {
+        reach(&v->axis[i], &s.low[i], &s.length[i]);
         s.direct = s.direct && s.low[i] >= 0 && s.low[i] + s.length[i] <= v->axis[i].in;
-    if (!s.direct) return s;
+        for (int64_t q = 0; q < v->axis[i].stride; q++) s.sparse[i] |= !mr_conv_source_used(v, &s, i, q);
+    }
+    if (!s.direct) {
+        set_steps(v, &s);
+        return s;
+    }
     for (int i = 0; i < v->rank; i++) {
         s.low[i] = 0;
         s.length[i] = v->axis[i].in;
@@ -77,11 +80,3 @@ void mr_conv_source_taps(const mr_conv_args *v, const mr_conv_source *s, int64_t
     }
 }
 
-bool mr_conv_source_used(const mr_conv_args *v, const mr_conv_source *s, int axis, int64_t q)
-{
-    const mr_conv_axis *a = &v->axis[axis];
-    if (a->stride == 1) return true;
-    for (int64_t t = 0; t < a->taps; t++)
-        if (remainder_of(q + s->low[axis] - a->offset - t * a->dilation, a->stride) == 0) return true;
-    return false;
-}

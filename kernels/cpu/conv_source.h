@@ -13,20 +13,19 @@ typedef struct mr_conv_source {
     int64_t step[MR_CONV_RANK];                      /* elements from index to index; not of the last axis */
     int64_t phases, phase_step; /* last axis: index low + q is at q % phases · phase_step + q / phases */
     int64_t channel;            /* elements of one channel */
+    bool sparse[MR_CONV_RANK];  /* some indices of the axis are read under no tap, and not copied */
     uint8_t pad;                /* what stands in every byte outside of x */
     uint8_t flip;               /* bits of bytes to be flipped */
 } mr_conv_source;
 
 /* The source for a convolution. same_type: x has the type that is computed in, so that it may be the source itself. */
 mr_conv_source mr_conv_source_of(const mr_conv_args *v, bool same_type);
-/* The same, with the last axis split into `phases`, and at least as many indices on each axis. */
-mr_conv_source mr_conv_source_split(const mr_conv_args *v, int64_t phases, const int64_t *length);
 
 /* Where output `pixel` begins to read, and how much further factor k is. */
 int64_t mr_conv_source_at(const mr_conv_args *v, const mr_conv_source *s, int64_t pixel);
 void mr_conv_source_taps(const mr_conv_args *v, const mr_conv_source *s, int64_t *offsets);
 
-/* Whether any output reads index low + q of an axis under any tap. */
+/* Whether any output reads index low + q of an axis under any tap: for sparse axes. */
 bool mr_conv_source_used(const mr_conv_args *v, const mr_conv_source *s, int axis, int64_t q);
 
 #endif

@@ -18,6 +18,7 @@ static inline vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
 static inline void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
 static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 static inline vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
+static inline vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
 /* The first n lanes. */
 static inline vf_mask vf_first(int64_t n)
@@ -26,6 +27,19 @@ static inline vf_mask vf_first(int64_t n)
 }
 static inline vf vf_load_part(const float *p, vf_mask m) { return _mm256_maskload_ps(p, m); }
 static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm256_maskstore_ps(p, m, x); }
+
+/* a0 b0 c0 d0 a1 b1 … */
+static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
+{
+    vf ab = _mm256_unpacklo_ps(a, b), ab2 = _mm256_unpackhi_ps(a, b);
+    vf cd = _mm256_unpacklo_ps(c, d), cd2 = _mm256_unpackhi_ps(c, d);
+    vf x0 = _mm256_shuffle_ps(ab, cd, 0x44), x1 = _mm256_shuffle_ps(ab, cd, 0xee);   /* lanes 0 and 4, 1 and 5 */
+    vf x2 = _mm256_shuffle_ps(ab2, cd2, 0x44), x3 = _mm256_shuffle_ps(ab2, cd2, 0xee); /* 2 and 6, 3 and 7 */
+    vf_store(p, _mm256_permute2f128_ps(x0, x1, 0x20));
+    vf_store(p + 8, _mm256_permute2f128_ps(x2, x3, 0x20));
+    vf_store(p + 16, _mm256_permute2f128_ps(x0, x1, 0x31));
+    vf_store(p + 24, _mm256_permute2f128_ps(x2, x3, 0x31));
+}
 
 static inline vf vf_load_f16(const mr_f16 *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
 static inline void vf_store_f16(mr_f16 *p, vf x)

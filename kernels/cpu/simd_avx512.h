@@ -18,11 +18,27 @@ static inline vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
 static inline void vf_store(float *p, vf x) { _mm512_storeu_ps(p, x); }
 static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 static inline vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+static inline vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
 /* The first n lanes. */
 static inline vf_mask vf_first(int64_t n) { return n < VF ? (vf_mask)((1u << n) - 1) : (vf_mask)-1; }
 static inline vf vf_load_part(const float *p, vf_mask m) { return _mm512_maskz_loadu_ps(m, p); }
 static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm512_mask_storeu_ps(p, m, x); }
+
+/* a0 b0 c0 d0 a1 b1 … */
+static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
+{
+    vf ab = _mm512_unpacklo_ps(a, b), ab2 = _mm512_unpackhi_ps(a, b);
+    vf cd = _mm512_unpacklo_ps(c, d), cd2 = _mm512_unpackhi_ps(c, d);
+    vf x0 = _mm512_shuffle_ps(ab, cd, 0x44), x1 = _mm512_shuffle_ps(ab, cd, 0xee);     /* lanes 0, 4, 8, 12; 1, 5 … */
+    vf x2 = _mm512_shuffle_ps(ab2, cd2, 0x44), x3 = _mm512_shuffle_ps(ab2, cd2, 0xee); /* 2, 6 …; 3, 7 … */
+    vf y0 = _mm512_shuffle_f32x4(x0, x1, 0x44), y1 = _mm512_shuffle_f32x4(x0, x1, 0xee); /* 0 4 1 5; 8 12 9 13 */
+    vf y2 = _mm512_shuffle_f32x4(x2, x3, 0x44), y3 = _mm512_shuffle_f32x4(x2, x3, 0xee);
+    vf_store(p, _mm512_shuffle_f32x4(y0, y2, 0x88));
+    vf_store(p + 16, _mm512_shuffle_f32x4(y0, y2, 0xdd));
+    vf_store(p + 32, _mm512_shuffle_f32x4(y1, y3, 0x88));
+    vf_store(p + 48, _mm512_shuffle_f32x4(y1, y3, 0xdd));
+}
 
 static inline vf vf_load_f16(const mr_f16 *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
 static inline void vf_store_f16(mr_f16 *p, vf x)

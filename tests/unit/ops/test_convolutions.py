@@ -120,6 +120,17 @@ def conv_case(version, t, n):
     cases.add(node, version, inputs, {'Y': (t, y)}, constant=('W',) if rng.integers(3) else (), tolerance=(r, a * (c * np.prod(kernel)) ** 0.5))
 
 
+def tiled_case(t, group):
+    """3 × 3 without stride, over maps large enough that fast kernels take another way."""
+    size, c, m = [int(v) for v in rng.integers(11, 34, 2)], int(rng.integers(16, 21)), int(rng.integers(16, 40))
+    begin, end = ([int(v) for v in rng.integers(0, 2, 2)] for _ in range(2))
+    x, w, b = values(t, int(rng.integers(1, 3)), group * c, *size), values(t, group * m, c, 3, 3), values(t, group * m)
+    y = conv(*(v.astype(np.float64) for v in (x, w, b)), group, [1, 1], [1, 1], begin, end).astype(dtype(t))
+    r, a = FLOATS[t]
+    cases.add(helper.make_node('Conv', ['X', 'W', 'B'], ['Y'], pads=begin + end, group=group), 22, {'X': (t, x), 'W': (t, w), 'B': (t, b)},
+              {'Y': (t, y)}, constant=('W',), tolerance=(r, 20 * a))
+
+
 def integer_case(tx, tw, n, quantized):
     size, kernel, strides, dilations, begin, end, group, c, m = draw(n)
     auto_pad, begin, end = padded(n, size, kernel, strides, dilations, begin, end)
@@ -260,6 +271,10 @@ for schema in versions('Conv'):
             conv_case(schema.since_version, t, n)
 for _ in range(120):
     conv_case(11, F, 2)
+for t in FLOATS:
+    for group in (1, 1, 1, 2):
+        for _ in range(4):
+            tiled_case(t, group)
 for tx, tw in itertools.product((U8, I8), repeat=2):
     for n in (1, 2, 2, 2, 2, 3):
         for quantized in (False, True):
