@@ -86,9 +86,10 @@ static bool fits_raw(reading *r, size_t have)
     return false;
 }
 
+/* Kernels that move elements take them as integers, of 8 bytes at most. */
 static size_t alignment(mr_dtype d)
 {
-    return d == MR_C64 || d == MR_C128 ? mr_dtype_size(d) / 2 : mr_dtype_size(d);
+    return mr_dtype_size(d) < 8 ? mr_dtype_size(d) : 8;
 }
 
 /* Little-endian bytes of a map, which can be NULL: then they are copied. */
