@@ -81,9 +81,11 @@ static mr_status want_granularity(mr_call *c)
     return p->block ? want_blocks(c, p) : want_per_axis(c, p);
 }
 
+/* A type that comes of an attribute, or of a scale that no output can have; the schema says the rest. */
 static mr_status want_output(mr_call *c, mr_dtype d)
 {
-    if (mr_dtype_in(d, c->node->schema->out[0].types.tensor)) return MR_OK;
+    const linear_params *p = c->params;
+    if ((!p->output && d != MR_F8E8M0) || mr_dtype_in(d, c->node->schema->out[0].types.tensor)) return MR_OK;
     return mr_call_fail(c, MR_E_ATTRIBUTE, "output type %s is not among the types of %s-%d", mr_dtype_name(d),
                         c->node->op_type, mr_call_version(c));
 }

@@ -17,6 +17,18 @@ static inline vf tanh_softplus(vf x)
     return _mm256_div_ps(n, vf_add(n, vf_set(2)));
 }
 
+static inline vf shrink(vf x, vf lambd, vf bias)
+{
+    vf above = _mm256_and_ps(v_lt(lambd, x), _mm256_sub_ps(x, bias));
+    return v_if(v_lt(x, v_neg(lambd)), vf_add(x, bias), above);
+}
+
+static inline vf sign(vf x)
+{
+    vf y = v_if(v_lt(x, vf_zero()), vf_set(-1), _mm256_and_ps(v_lt(vf_zero(), x), vf_set(1)));
+    return v_if(_mm256_cmp_ps(x, x, _CMP_UNORD_Q), x, y);
+}
+
 #define MR_BODY "kernels/cpu/unary_avx2.inc"
 #include "kernels/cpu/each_float_avx2.h"
 
