@@ -9,7 +9,7 @@
 #include "kernels/cpu/rnn_plan.h"
 
 #define C double
-enum { PANEL = 8, MR_RNN_WORK = 1 << 18 };
+enum { PANEL = 8 };
 
 /* One row of a panel, its sums in registers. */
 static void sums_row(int64_t depth, const double *a, const double *b, int64_t ldb, double *acc)
@@ -64,9 +64,11 @@ static void activate(const mr_rnn_activation *act, double clip, double *x, int n
     for (int j = 0; j < n; j++) x[j] = activation(act, mr_clamp(x[j], clip));
 }
 
-#define GET(x)  LD(x)
-#define PUT(v)  ST(mr_canonical(v))
-#define MR_BODY "kernels/cpu/rnn.inc"
+#define GET(x) LD(x)
+#define WIDEN NAME(widen)
+#define NARROWED NAME(narrow)
+#define ROUNDED NAME(round)
+#define MR_BODY "kernels/cpu/rnn_float.inc"
 #include "kernels/cpu/each_float.h"
 
 void mr_rnn_fill_scalar(mr_rnn_fns *f)

@@ -83,5 +83,6 @@ static inline int mr_rnn_gates(mr_rnn_kind k)
 
 void mr_rnn_fill_scalar(mr_rnn_fns *f);
 void mr_rnn_fill_avx2(mr_rnn_fns *f);
+void mr_rnn_fill_avx512(mr_rnn_fns *f);
 
 #endif

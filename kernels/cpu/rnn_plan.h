@@ -7,10 +7,12 @@
 #define MR_KERNELS_CPU_RNN_PLAN_H
 
 #include "kernels/cpu/rnn.h"
+#include "kernels/cpu/team.h"
 
 enum {
-    MR_RNN_TASK = 8,  /* sequences of a task */
-    MR_RNN_ROWS = 64, /* steps × sequences whose input is computed at once, about */
+    MR_RNN_TASK = 8,      /* sequences of a task */
+    MR_RNN_ROWS = 64,     /* steps × sequences whose input is computed at once, about */
+    MR_RNN_STEP = 1 << 16 /* multiplications of a step from which on threads share it */
 };
 
 /* Sizes count elements of the type that is computed in. */
