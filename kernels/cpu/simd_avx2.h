@@ -67,6 +67,7 @@ static inline vd vd_zero(void) { return _mm256_setzero_pd(); }
 static inline vd vd_set(double x) { return _mm256_set1_pd(x); }
 static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
 static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
+static inline vd vd_add(vd a, vd b) { return _mm256_add_pd(a, b); }
 static inline vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 
 #endif

@@ -64,6 +64,7 @@ static inline vd vd_zero(void) { return _mm512_setzero_pd(); }
 static inline vd vd_set(double x) { return _mm512_set1_pd(x); }
 static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
 static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
+static inline vd vd_add(vd a, vd b) { return _mm512_add_pd(a, b); }
 static inline vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 
 #endif
