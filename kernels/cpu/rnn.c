@@ -11,22 +11,26 @@
 #define C double
 enum { PANEL = 8 };
 
-/* One row of a panel, its sums in registers. */
-static void sums_row(int64_t depth, const double *a, const double *b, int64_t ldb, double *acc)
+/* Some rows of a panel, their sums in registers. */
+static inline __attribute__((always_inline)) void sums_of(const int rows, int64_t depth, const double *a, int64_t lda,
+                                                          const double *b, int64_t ldb, double *acc, int64_t ldacc)
 {
-    double s[PANEL];
-    memcpy(s, acc, sizeof s);
+    double s[2][PANEL];
+    for (int i = 0; i < rows; i++) memcpy(s[i], acc + i * ldacc, sizeof s[i]);
     for (int64_t k = 0; k < depth; k++, b += ldb)
-        for (int j = 0; j < PANEL; j++) s[j] += a[k] * b[j];
-    memcpy(acc, s, sizeof s);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < PANEL; j++) s[i][j] += a[i * lda + k] * b[j];
+    for (int i = 0; i < rows; i++) memcpy(acc + i * ldacc, s[i], sizeof s[i]);
 }
 
 static void sums(int64_t rows, int64_t depth, const double *a, int64_t lda, const double *b, int64_t ldb, int n,
                  double *acc, int64_t ldacc)
 {
-    for (int p = 0; p < n; p++)
-        for (int64_t i = 0; i < rows; i++)
-            sums_row(depth, a + i * lda, b + p * PANEL, ldb, acc + i * ldacc + p * PANEL);
+    for (int p = 0; p < n; p++, b += PANEL, acc += PANEL) {
+        int64_t i = 0;
+        for (; i + 1 < rows; i += 2) sums_of(2, depth, a + i * lda, lda, b, ldb, acc + i * ldacc, ldacc);
+        if (i < rows) sums_of(1, depth, a + i * lda, lda, b, ldb, acc + i * ldacc, ldacc);
+    }
 }
 
 static double activation(const mr_rnn_activation *act, double x)
@@ -64,11 +68,11 @@ static void activate(const mr_rnn_activation *act, double clip, double *x, int n
     for (int j = 0; j < n; j++) x[j] = activation(act, mr_clamp(x[j], clip));
 }
 
-#define GET(x) LD(x)
-#define WIDEN NAME(widen)
+#define GET(x)   LD(x)
+#define WIDEN    NAME(widen)
 #define NARROWED NAME(narrow)
-#define ROUNDED NAME(round)
-#define MR_BODY "kernels/cpu/rnn_float.inc"
+#define ROUNDED  NAME(round)
+#define MR_BODY  "kernels/cpu/rnn_float.inc"
 #include "kernels/cpu/each_float.h"
 
 void mr_rnn_fill_scalar(mr_rnn_fns *f)

@@ -10,9 +10,10 @@
 #include "kernels/cpu/team.h"
 
 enum {
-    MR_RNN_TASK = 8,      /* sequences of a task */
-    MR_RNN_ROWS = 64,     /* steps × sequences whose input is computed at once, about */
-    MR_RNN_STEP = 1 << 16 /* multiplications of a step from which on threads share it */
+    MR_RNN_TASK = 8,       /* sequences of a task */
+    MR_RNN_ROWS = 64,      /* steps × sequences whose input is computed at once, about */
+    MR_RNN_STEP = 1 << 16, /* multiplications of a step, and of all of them, from which on threads share a task */
+    MR_RNN_SHARED = 1 << 22
 };
 
 /* Sizes count elements of the type that is computed in. */
