@@ -37,15 +37,24 @@ static mr_status infer(mr_call *c)
     return mr_out_tensor(c, 0, MR_I64, &s);
 }
 
-static mr_fn have(const mr_call *c) { return MR_SLOT(c->cpu->reduce.arg, mr_in_dtype(c, 0)); }
+static mr_fn have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->reduce.arg, mr_in_dtype(c, 0));
+}
 
 static mr_status run(mr_call *c)
 {
     const arg_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
-    mr_arg_args a = {x->data, c->out[0].t->data, mr_dims_product(x->dims, 0, axis), x->dims[axis],
-                     mr_dims_product(x->dims, axis + 1, x->rank), p->min, p->last, c->pool};
+    mr_arg_args a = {x->data,
+                     c->out[0].t->data,
+                     mr_dims_product(x->dims, 0, axis),
+                     x->dims[axis],
+                     mr_dims_product(x->dims, axis + 1, x->rank),
+                     p->min,
+                     p->last,
+                     c->pool};
     if (a.n == 0 && a.outer * a.inner > 0)
         return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "axis %d has no elements to choose from", axis);
     ((void (*)(const mr_arg_args *))c->fn)(&a);

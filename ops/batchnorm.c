@@ -1,4 +1,5 @@
-/* batchnorm.c: what is standardized with moments taken across the batch: BatchNormalization, MeanVarianceNormalization. */
+/* batchnorm.c: what is standardized with moments taken across the batch: BatchNormalization, MeanVarianceNormalization.
+ */
 #include "kernels/cpu/cpu.h"
 #include "ops/boxes.h"
 #include "ops/rules.h"
@@ -104,7 +105,10 @@ static int64_t groups_of(const mr_call *c)
 
 enum { SCALE, BIAS, MEAN, VAR, NEW_MEAN, NEW_VAR, N_ARRAYS };
 
-static size_t scratch(const mr_call *c) { return (size_t)groups_of(c) * N_ARRAYS * sizeof(double); }
+static size_t scratch(const mr_call *c)
+{
+    return (size_t)groups_of(c) * N_ARRAYS * sizeof(double);
+}
 
 /* Each element's group: ys are strides in the arrays of groups. */
 static void group_box(const mr_tensor *x, const bool *gone, mr_box *b)
@@ -224,12 +228,15 @@ static mr_status run_mvn(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl impls[] = {
-    {.name = "batchnorm_cpu", .have = have, .run = run, .scratch = scratch, .inplace = 1}, {0}};
+static const mr_impl impls[] = {{.name = "batchnorm_cpu", .have = have, .run = run, .scratch = scratch, .inplace = 1},
+                                {0}};
 static const mr_impl mvn_impls[] = {
     {.name = "mvn_cpu", .have = have_mvn, .run = run_mvn, .scratch = mvn_scratch, .inplace = 1}, {0}};
 
-#define BATCHNORM(since, until, read) {"", "BatchNormalization", since, until, sizeof(batchnorm_params), read, infer, impls, 0, NULL}
+#define BATCHNORM(since, until, read)                                                                                  \
+    {                                                                                                                  \
+        "", "BatchNormalization", since, until, sizeof(batchnorm_params), read, infer, impls, 0, NULL                  \
+    }
 
 const mr_op mr_ops_batchnorm[] = {
     BATCHNORM(1, 6, read_1),

@@ -11,7 +11,8 @@ static void want_at_least(mr_reader *r, const char *name, const int64_t *v, int 
 {
     for (int i = 0; i < n; i++)
         if (v[i] < least)
-            mr_read_fail(r, MR_E_ATTRIBUTE, "attribute %s has %lld, expected %lld or more", name, (long long)v[i], (long long)least);
+            mr_read_fail(r, MR_E_ATTRIBUTE, "attribute %s has %lld, expected %lld or more", name, (long long)v[i],
+                         (long long)least);
 }
 
 static void read(mr_reader *r, void *params)
@@ -43,15 +44,19 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
     if (*n != blocks)
         return mr_call_fail(c, MR_E_SHAPES, "image_shape has %d elements, block_shape has %d", *n, blocks);
     if (*n > MR_MAX_RANK - 2)
-        return mr_call_fail_in(c, MR_E_RANK, 1, "the image would have %d dimensions; minirt's tensors have at most %d", *n + 2,
-                               MR_MAX_RANK);
+        return mr_call_fail_in(c, MR_E_RANK, 1, "the image would have %d dimensions; minirt's tensors have at most %d",
+                               *n + 2, MR_MAX_RANK);
     if (!st) st = want_values(c, "strides", p->n_strides, *n);
     if (!st) st = want_values(c, "dilations", p->n_dilations, *n);
     if (!st) st = want_values(c, "pads", p->n_pads, 2 * *n);
     for (int d = 0; d < *n && !st; d++) {
         mr_col2im_axis *a = &axis[d];
-        *a = (mr_col2im_axis){image[d], block[d], -1, p->n_strides < 0 ? 1 : p->strides[d],
-                              p->n_dilations < 0 ? 1 : p->dilations[d], p->n_pads < 0 ? 0 : p->pads[d]};
+        *a = (mr_col2im_axis){image[d],
+                              block[d],
+                              -1,
+                              p->n_strides < 0 ? 1 : p->strides[d],
+                              p->n_dilations < 0 ? 1 : p->dilations[d],
+                              p->n_pads < 0 ? 0 : p->pads[d]};
         if ((c->in[1].t && image[d] < 0) || (c->in[2].t && block[d] < 1))
             return mr_call_fail(c, MR_E_NODE_VALUE, "axis %d: an image of %lld elements, a block of %lld", d,
                                 (long long)image[d], (long long)block[d]);
@@ -76,14 +81,15 @@ static mr_status want_blocks(mr_call *c, const mr_col2im_axis *axis, int n, mr_d
         *channels = x->d[1] / taps;
     }
     if (blocks >= 0 && x->d[2] >= 0 && blocks != x->d[2])
-        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld blocks, the image gives %lld", (long long)x->d[2], (long long)blocks);
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld blocks, the image gives %lld", (long long)x->d[2],
+                               (long long)blocks);
     return MR_OK;
 }
 
 static mr_status infer(mr_call *c)
 {
     mr_col2im_axis axis[MR_MAX_RANK] = {{.image = -1, .block = -1, .blocks = -1}};
-    int n;
+    int n = -1;
     for (int d = 1; d < MR_MAX_RANK; d++) axis[d] = axis[0];
     mr_status st = mr_want_rank(c, 0, 3, 3);
     if (!st) st = axes_of(c, axis, &n);
@@ -96,13 +102,19 @@ static mr_status infer(mr_call *c)
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-static mr_fn have(const mr_call *c) { return MR_SLOT(c->cpu->col2im.col2im, mr_in_dtype(c, 0)); }
+static mr_fn have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->col2im.col2im, mr_in_dtype(c, 0));
+}
 
 static mr_status run(mr_call *c)
 {
     const mr_tensor *y = c->out[0].t;
-    mr_col2im_args a = {.x = c->in[0].t->data, .y = y->data, .planes = y->dims[0] * y->dims[1],
-                        .components = y->dtype == MR_C64 || y->dtype == MR_C128 ? 2 : 1, .pool = c->pool};
+    mr_col2im_args a = {.x = c->in[0].t->data,
+                        .y = y->data,
+                        .planes = y->dims[0] * y->dims[1],
+                        .components = y->dtype == MR_C64 || y->dtype == MR_C128 ? 2 : 1,
+                        .pool = c->pool};
     mr_status st = axes_of(c, a.axis, &a.rank);
     if (!st) ((void (*)(const mr_col2im_args *))c->fn)(&a);
     return st;

@@ -30,8 +30,14 @@ static mr_status infer(mr_call *c)
     return st ? st : mr_infer_like(c);
 }
 
-static mr_fn have_sum(const mr_call *c) { return MR_SLOT(c->cpu->reduce.cum_sum, mr_in_dtype(c, 0)); }
-static mr_fn have_prod(const mr_call *c) { return MR_SLOT(c->cpu->reduce.cum_prod, mr_in_dtype(c, 0)); }
+static mr_fn have_sum(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->reduce.cum_sum, mr_in_dtype(c, 0));
+}
+static mr_fn have_prod(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->reduce.cum_prod, mr_in_dtype(c, 0));
+}
 
 static mr_status run(mr_call *c)
 {
@@ -40,8 +46,14 @@ static mr_status run(mr_call *c)
     int axis;
     mr_status st = axis_of(c, x->rank, &axis);
     if (st) return st;
-    mr_cum_args a = {x->data, c->out[0].t->data, mr_dims_product(x->dims, 0, axis), x->dims[axis],
-                     mr_dims_product(x->dims, axis + 1, x->rank), p->exclusive, p->reverse, c->pool};
+    mr_cum_args a = {x->data,
+                     c->out[0].t->data,
+                     mr_dims_product(x->dims, 0, axis),
+                     x->dims[axis],
+                     mr_dims_product(x->dims, axis + 1, x->rank),
+                     p->exclusive,
+                     p->reverse,
+                     c->pool};
     ((void (*)(const mr_cum_args *))c->fn)(&a);
     return MR_OK;
 }

@@ -5,7 +5,7 @@
 #include "ops/rules.h"
 
 typedef struct dropout_params {
-    double ratio; /* where no input says it */
+    double ratio;                      /* where no input says it */
     bool training, seeded, typed_mask; /* typed_mask: the mask is of the type of data, not bool */
     int64_t seed;
 } dropout_params;
@@ -72,8 +72,11 @@ static mr_status run(mr_call *c)
         return mr_call_fail(c, MR_E_NODE_VALUE, "ratio %g is outside [0,1)", ratio);
     mr_random random;
     mr_random_seed(&random, (uint32_t)(p->seeded ? (uint64_t)p->seed : mr_call_entropy(c)));
-    mr_dropout_args a = {.x = c->in[0].t->data, .y = c->out[0].t->data, .n = mr_tensor_count(c->in[0].t),
-                         .type = c->in[0].t->dtype, .ratio = ratio,
+    mr_dropout_args a = {.x = c->in[0].t->data,
+                         .y = c->out[0].t->data,
+                         .n = mr_tensor_count(c->in[0].t),
+                         .type = c->in[0].t->dtype,
+                         .ratio = ratio,
                          .random = training != 0 && ratio != 0 ? &random : NULL};
     if (mr_out_wanted(c, 1)) a.mask = c->out[1].t->data, a.mask_type = c->out[1].t->dtype;
     ((void (*)(const mr_dropout_args *))c->fn)(&a);

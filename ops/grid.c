@@ -37,14 +37,20 @@ static mr_status infer(mr_call *c)
     st = mr_want_dim(c, x->rank >= 0 ? x->d[0] : MR_DIM_UNKNOWN, grid->rank >= 0 ? grid->d[0] : MR_DIM_UNKNOWN,
                      "the batches of X and grid", &y.d[0]);
     if (!st && grid->rank >= 0 && grid->d[rank - 1] >= 0 && grid->d[rank - 1] != rank - 2)
-        st = mr_call_fail_in(c, MR_E_SHAPES, 1, "expected %d coordinates in the last axis, one for each spatial axis of X",
-                             rank - 2);
+        st = mr_call_fail_in(c, MR_E_SHAPES, 1,
+                             "expected %d coordinates in the last axis, one for each spatial axis of X", rank - 2);
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-static mr_dtype part_type(mr_dtype d) { return d == MR_C64 ? MR_F32 : d == MR_C128 ? MR_F64 : d; }
+static mr_dtype part_type(mr_dtype d)
+{
+    return d == MR_C64 ? MR_F32 : d == MR_C128 ? MR_F64 : d;
+}
 
-static bool has_grid(const mr_call *c) { return mr_wide_kind_of(mr_in_dtype(c, 1)) == MR_WIDE_F64; }
+static bool has_grid(const mr_call *c)
+{
+    return mr_wide_kind_of(mr_in_dtype(c, 1)) == MR_WIDE_F64;
+}
 
 static mr_fn have_nearest(const mr_call *c)
 {
@@ -60,11 +66,20 @@ static mr_status run(mr_call *c)
 {
     const grid_params *p = c->params;
     const mr_tensor *x = c->in[0].t, *grid = c->in[1].t;
-    mr_grid_args a = {.x = x->data, .grid = grid->data, .y = c->out[0].t->data, .type = part_type(x->dtype),
-                      .grid_type = grid->dtype, .batch = x->dims[0], .channels = x->dims[1],
-                      .places = mr_dims_product(grid->dims, 1, grid->rank - 1), .rank = x->rank - 2,
+    mr_grid_args a = {.x = x->data,
+                      .grid = grid->data,
+                      .y = c->out[0].t->data,
+                      .type = part_type(x->dtype),
+                      .grid_type = grid->dtype,
+                      .batch = x->dims[0],
+                      .channels = x->dims[1],
+                      .places = mr_dims_product(grid->dims, 1, grid->rank - 1),
+                      .rank = x->rank - 2,
                       .components = p->mode != MR_GRID_NEAREST && part_type(x->dtype) != x->dtype ? 2 : 1,
-                      .mode = p->mode, .padding = p->padding, .align_corners = p->align_corners, .pool = c->pool};
+                      .mode = p->mode,
+                      .padding = p->padding,
+                      .align_corners = p->align_corners,
+                      .pool = c->pool};
     memcpy(a.dims, x->dims + 2, sizeof *a.dims * (size_t)a.rank);
     if (mr_dims_product(a.dims, 0, a.rank) == 0 && mr_tensor_count(c->out[0].t) > 0 && p->padding != MR_GRID_ZEROS)
         return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "has no elements to take");
@@ -82,7 +97,7 @@ static void read_affine(mr_reader *r, void *params)
 static mr_status infer_affine(mr_call *c)
 {
     mr_dim size[MR_MAX_RANK];
-    int n;
+    int n = -1;
     const mr_shape *theta = &c->in[0].shape;
     mr_status st = mr_want_rank(c, 0, 3, 3);
     if (!st) st = mr_in_dims(c, 1, size, &n);
@@ -92,23 +107,32 @@ static mr_status infer_affine(mr_call *c)
     for (int d = 2; d < n; d++) s.d[d - 1] = size[d];
     s.d[n - 1] = n - 2;
     for (int d = 0; d < n; d++)
-        if (c->in[1].t && size[d] < 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "size %lld is negative", (long long)size[d]);
+        if (c->in[1].t && size[d] < 0)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "size %lld is negative", (long long)size[d]);
     if (theta->rank == 3) {
         if ((theta->d[1] >= 0 && theta->d[1] != n - 2) || (theta->d[2] >= 0 && theta->d[2] != n - 1))
-            return mr_call_fail_in(c, MR_E_SHAPES, 0, "expected matrices of %d x %d, as size has %d elements", n - 2, n - 1, n);
+            return mr_call_fail_in(c, MR_E_SHAPES, 0, "expected matrices of %d x %d, as size has %d elements", n - 2,
+                                   n - 1, n);
         st = mr_want_dim(c, theta->d[0], size[0], "the batches of theta and size", &s.d[0]);
     }
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
-static mr_fn have_affine(const mr_call *c) { return MR_SLOT(c->cpu->grid.affine, mr_in_dtype(c, 0)); }
+static mr_fn have_affine(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->grid.affine, mr_in_dtype(c, 0));
+}
 
 static mr_status run_affine(mr_call *c)
 {
     const grid_params *p = c->params;
     const mr_tensor *y = c->out[0].t;
-    mr_affine_grid_args a = {.theta = c->in[0].t->data, .grid = y->data, .type = y->dtype, .batch = y->dims[0],
-                             .rank = y->rank - 2, .align_corners = p->align_corners};
+    mr_affine_grid_args a = {.theta = c->in[0].t->data,
+                             .grid = y->data,
+                             .type = y->dtype,
+                             .batch = y->dims[0],
+                             .rank = y->rank - 2,
+                             .align_corners = p->align_corners};
     memcpy(a.dims, y->dims + 1, sizeof *a.dims * (size_t)a.rank);
     ((void (*)(const mr_affine_grid_args *))c->fn)(&a);
     return MR_OK;

@@ -44,8 +44,8 @@ static mr_status want_weight(mr_call *c)
     const mr_shape *x = &c->in[0].shape, *w = &c->in[2].shape;
     mr_status st = mr_want_rank(c, 2, 1, 1);
     if (st || x->rank < 0 || w->rank < 0 || x->d[1] < 0 || w->d[0] < 0 || x->d[1] == w->d[0]) return st;
-    return mr_call_fail_in(c, MR_E_SHAPES, 2, "expected a weight for each of %lld classes, got %lld", (long long)x->d[1],
-                           (long long)w->d[0]);
+    return mr_call_fail_in(c, MR_E_SHAPES, 2, "expected a weight for each of %lld classes, got %lld",
+                           (long long)x->d[1], (long long)w->d[0]);
 }
 
 static mr_status infer(mr_call *c)
@@ -59,7 +59,10 @@ static mr_status infer(mr_call *c)
     return mr_out_like(c, 1, 0);
 }
 
-static bool weighable(const mr_call *c) { return !mr_in_has(c, 2) || mr_wide_kind_of(mr_in_dtype(c, 2)) == MR_WIDE_F64; }
+static bool weighable(const mr_call *c)
+{
+    return !mr_in_has(c, 2) || mr_wide_kind_of(mr_in_dtype(c, 2)) == MR_WIDE_F64;
+}
 
 static mr_fn have_likelihood(const mr_call *c)
 {
@@ -118,10 +121,16 @@ static mr_status run(mr_call *c)
     if (st) return st;
     double *sample = c->scratch, *weight = mr_in_has(c, 2) ? sample + n : NULL;
     if (weight) mr_widen(c->in[2].t, weight);
-    mr_loss_args a = {.x = x->data, .target = target, .sample = sample,
-                      .log_prob = mr_out_wanted(c, 1) ? c->out[1].t->data : NULL, .batch = x->dims[0],
-                      .classes = x->dims[1], .inner = mr_dims_product(x->dims, 2, x->rank), .ignores = p->ignores,
-                      .ignored = p->ignored, .pool = c->pool};
+    mr_loss_args a = {.x = x->data,
+                      .target = target,
+                      .sample = sample,
+                      .log_prob = mr_out_wanted(c, 1) ? c->out[1].t->data : NULL,
+                      .batch = x->dims[0],
+                      .classes = x->dims[1],
+                      .inner = mr_dims_product(x->dims, 2, x->rank),
+                      .ignores = p->ignores,
+                      .ignored = p->ignored,
+                      .pool = c->pool};
     ((void (*)(const mr_loss_args *))c->fn)(&a);
     if (mr_out_wanted(c, 0)) finish(c, sample, n, weight, target);
     return MR_OK;

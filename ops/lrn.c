@@ -23,14 +23,17 @@ static mr_status infer_lrn(mr_call *c)
     return st ? st : mr_infer_like(c);
 }
 
-static mr_fn have_lrn(const mr_call *c) { return MR_SLOT(c->cpu->norm.lrn, mr_in_dtype(c, 0)); }
+static mr_fn have_lrn(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->norm.lrn, mr_in_dtype(c, 0));
+}
 
 static mr_status run_lrn(mr_call *c)
 {
     const lrn_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
-    mr_lrn_args a = {x->data, c->out[0].t->data, x->dims[0], x->dims[1], mr_dims_product(x->dims, 2, x->rank), p->size,
-                     p->alpha, p->beta, p->bias, c->pool};
+    mr_lrn_args a = {x->data, c->out[0].t->data, x->dims[0], x->dims[1], mr_dims_product(x->dims, 2, x->rank),
+                     p->size, p->alpha,          p->beta,    p->bias,    c->pool};
     ((void (*)(const mr_lrn_args *))c->fn)(&a);
     return MR_OK;
 }
@@ -56,15 +59,23 @@ static mr_status infer_lp(mr_call *c)
     return st ? st : mr_infer_like(c);
 }
 
-static mr_fn have_lp(const mr_call *c) { return MR_SLOT(c->cpu->norm.lp_norm, mr_in_dtype(c, 0)); }
+static mr_fn have_lp(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->norm.lp_norm, mr_in_dtype(c, 0));
+}
 
 static mr_status run_lp(mr_call *c)
 {
     const lp_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
-    mr_lp_norm_args a = {x->data, c->out[0].t->data, mr_dims_product(x->dims, 0, axis), x->dims[axis],
-                         mr_dims_product(x->dims, axis + 1, x->rank), (int)p->p, c->pool};
+    mr_lp_norm_args a = {x->data,
+                         c->out[0].t->data,
+                         mr_dims_product(x->dims, 0, axis),
+                         x->dims[axis],
+                         mr_dims_product(x->dims, axis + 1, x->rank),
+                         (int)p->p,
+                         c->pool};
     ((void (*)(const mr_lp_norm_args *))c->fn)(&a);
     return MR_OK;
 }

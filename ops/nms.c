@@ -14,7 +14,8 @@ static void read(mr_reader *r, void *params)
     int64_t center = mr_read_int(r, "center_point_box", 0);
     p->center = center == 1;
     if (center != 0 && center != 1)
-        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute center_point_box = %lld: the operator defines 0 and 1", (long long)center);
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute center_point_box = %lld: the operator defines 0 and 1",
+                     (long long)center);
 }
 
 static mr_status infer(mr_call *c)
@@ -35,13 +36,17 @@ static mr_status infer(mr_call *c)
     return st ? st : mr_out_tensor(c, 0, MR_I64, &y);
 }
 
-static mr_fn have(const mr_call *c) { return MR_SLOT(c->cpu->nms.nms, mr_in_dtype(c, 1)); }
+static mr_fn have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->nms.nms, mr_in_dtype(c, 1));
+}
 
 static mr_status scalar(mr_call *c, int i, double *v, bool *there)
 {
     if (!mr_in_has(c, i) || mr_tensor_count(c->in[i].t) == 0) return MR_OK;
     if (mr_tensor_count(c->in[i].t) != 1)
-        return mr_call_fail_in(c, MR_E_SHAPES, i, "expected one element, got %lld", (long long)mr_tensor_count(c->in[i].t));
+        return mr_call_fail_in(c, MR_E_SHAPES, i, "expected one element, got %lld",
+                               (long long)mr_tensor_count(c->in[i].t));
     *v = mr_tensor_real(c->in[i].t, 0);
     if (there) *there = true;
     return MR_OK;
@@ -89,7 +94,7 @@ static mr_status select_all(mr_call *c, mr_nms_args *a)
         take_boxes(boxes, b, p->center, (mr_nms_box *)c->scratch);
         for (int64_t k = 0; k < classes; k++) {
             a->scores = (const char *)scores->data + (b * classes + k) * a->n * size;
-            int64_t kept = ((int64_t (*)(const mr_nms_args *))c->fn)(a);
+            int64_t kept = ((int64_t(*)(const mr_nms_args *))c->fn)(a);
             for (int64_t i = 0; i < kept; i++, n++) rows[3 * n] = b, rows[3 * n + 1] = k, rows[3 * n + 2] = a->kept[i];
         }
     }

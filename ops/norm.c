@@ -16,7 +16,8 @@ static void read_stash(mr_reader *r, norm_params *p)
     int64_t stash = mr_read_int(r, "stash_type", MR_F32);
     p->stash = (mr_dtype)stash;
     if (stash != MR_F32 && stash != MR_BF16 && stash != MR_F16 && stash != MR_F64)
-        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute stash_type = %lld is not the number of a float type", (long long)stash);
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute stash_type = %lld is not the number of a float type",
+                     (long long)stash);
 }
 
 static void read_instance(mr_reader *r, void *params)
@@ -41,7 +42,8 @@ static void read_group(mr_reader *r, void *params)
     p->num_groups = mr_read_int(r, "num_groups", 0);
     p->by_group = mr_read_version(r) == 18;
     if (!p->by_group) read_stash(r, p);
-    if (p->num_groups < 1) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute num_groups = %lld is not positive", (long long)p->num_groups);
+    if (p->num_groups < 1)
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute num_groups = %lld is not positive", (long long)p->num_groups);
 }
 
 /* ---- one scale and bias for each channel or group ---- */
@@ -58,7 +60,10 @@ static mr_status want_channels(mr_call *c, mr_dim n)
     return MR_OK;
 }
 
-static mr_dim channels_of(const mr_call *c) { return c->in[0].shape.rank >= 2 ? c->in[0].shape.d[1] : MR_DIM_UNKNOWN; }
+static mr_dim channels_of(const mr_call *c)
+{
+    return c->in[0].shape.rank >= 2 ? c->in[0].shape.d[1] : MR_DIM_UNKNOWN;
+}
 
 static mr_status infer_instance(mr_call *c)
 {
@@ -73,8 +78,8 @@ static mr_status infer_group(mr_call *c)
     mr_status st = mr_want_rank(c, 0, 2, MR_MAX_RANK);
     mr_dim channels = channels_of(c);
     if (!st && channels >= 0 && channels % p->num_groups)
-        st = mr_call_fail_in(c, MR_E_SHAPES, 0, "%lld channels do not make %lld groups of one size", (long long)channels,
-                             (long long)p->num_groups);
+        st = mr_call_fail_in(c, MR_E_SHAPES, 0, "%lld channels do not make %lld groups of one size",
+                             (long long)channels, (long long)p->num_groups);
     if (!st) st = want_channels(c, p->by_group ? p->num_groups : channels);
     return st ? st : mr_infer_like(c);
 }
@@ -89,10 +94,19 @@ static mr_rows_args rows_of(const mr_call *c, int64_t rows)
 {
     const norm_params *p = c->params;
     const mr_tensor *x = c->in[0].t, *y = c->out[0].t;
-    return (mr_rows_args){.x = x->data, .y = y->data, .scale = c->in[1].t->data,
-                          .bias = mr_in_has(c, 2) ? c->in[2].t->data : NULL, .x_type = x->dtype, .y_type = y->dtype,
-                          .rows = rows, .cols = rows ? mr_tensor_count(x) / rows : 0, .period = 1, .each = 1,
-                          .epsilon = p->epsilon, .center = true, .pool = c->pool};
+    return (mr_rows_args){.x = x->data,
+                          .y = y->data,
+                          .scale = c->in[1].t->data,
+                          .bias = mr_in_has(c, 2) ? c->in[2].t->data : NULL,
+                          .x_type = x->dtype,
+                          .y_type = y->dtype,
+                          .rows = rows,
+                          .cols = rows ? mr_tensor_count(x) / rows : 0,
+                          .period = 1,
+                          .each = 1,
+                          .epsilon = p->epsilon,
+                          .center = true,
+                          .pool = c->pool};
 }
 
 static mr_status run_instance(mr_call *c)
@@ -144,8 +158,8 @@ static mr_status infer_rows(mr_call *c)
     for (int d = axis; d < saved.rank; d++) saved.d[d] = 1;
     for (int o = 1; o < c->n_out; o++) {
         if (mr_out_wanted(c, o) && p->stash != MR_F32 && p->stash != MR_BF16)
-            return mr_call_fail(c, MR_E_TYPE_INVALID, "output %d would be %s, by stash_type: it is float32 or bfloat16", o,
-                                mr_dtype_name(p->stash));
+            return mr_call_fail(c, MR_E_TYPE_INVALID, "output %d would be %s, by stash_type: it is float32 or bfloat16",
+                                o, mr_dtype_name(p->stash));
         mr_out_tensor(c, o, p->stash, &saved);
     }
     return MR_OK;
@@ -184,7 +198,10 @@ static size_t spread_bytes(const mr_call *c)
     return ((size_t)mr_dims_product(x->d, from, x->rank) * mr_dtype_size(mr_in_dtype(c, 1)) + 63) / 64 * 64;
 }
 
-static size_t scratch(const mr_call *c) { return 2 * spread_bytes(c); }
+static size_t scratch(const mr_call *c)
+{
+    return 2 * spread_bytes(c);
+}
 
 static const void *spread(const mr_call *c, int i, int from, void *room)
 {
@@ -234,10 +251,13 @@ static const mr_impl instance[] = {{.name = "instance_norm_cpu", .have = have, .
 static const mr_impl group[] = {{.name = "group_norm_cpu", .have = have, .run = run_group, .inplace = 1}, {0}};
 static const mr_impl layer[] = {
     {.name = "layer_norm_cpu", .have = have, .run = run_layer, .scratch = scratch, .inplace = 1}, {0}};
-static const mr_impl rms[] = {
-    {.name = "rms_norm_cpu", .have = have, .run = run_rms, .scratch = scratch, .inplace = 1}, {0}};
+static const mr_impl rms[] = {{.name = "rms_norm_cpu", .have = have, .run = run_rms, .scratch = scratch, .inplace = 1},
+                              {0}};
 
-#define NORM(op, since, read, infer, impls) {"", op, since, 0, sizeof(norm_params), read, infer, impls, 0, NULL}
+#define NORM(op, since, read, infer, impls)                                                                            \
+    {                                                                                                                  \
+        "", op, since, 0, sizeof(norm_params), read, infer, impls, 0, NULL                                             \
+    }
 
 const mr_op mr_ops_norm[] = {
     NORM("InstanceNormalization", 1, read_instance, infer_instance, instance),

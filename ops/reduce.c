@@ -55,8 +55,10 @@ static mr_status infer_open_axes(mr_call *c, int n)
     const reduce_params *p = c->params;
     int rank = c->in[0].shape.rank;
     mr_shape s = mr_shape_unknown();
-    if (p->keepdims || rank <= 0) s = mr_shape_of_rank(rank);
-    else if (n >= 0 && n <= rank) s = mr_shape_of_rank(rank - n);
+    if (p->keepdims || rank <= 0)
+        s = mr_shape_of_rank(rank);
+    else if (n >= 0 && n <= rank)
+        s = mr_shape_of_rank(rank - n);
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
@@ -78,8 +80,10 @@ static mr_status infer(mr_call *c)
     if ((st = gone_dims(c, axes, n, x->rank, gone))) return st;
     mr_shape s = {.rank = 0};
     for (int d = 0; d < x->rank; d++) {
-        if (!gone[d]) s.d[s.rank++] = x->d[d];
-        else if (p->keepdims) s.d[s.rank++] = 1;
+        if (!gone[d])
+            s.d[s.rank++] = x->d[d];
+        else if (p->keepdims)
+            s.d[s.rank++] = 1;
     }
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
@@ -100,21 +104,53 @@ static mr_status run(mr_call *c)
     return MR_OK;
 }
 
-static mr_fn slot(const mr_call *c, mr_reduction r) { return MR_SLOT(c->cpu->reduce.reduce[r], mr_in_dtype(c, 0)); }
+static mr_fn slot(const mr_call *c, mr_reduction r)
+{
+    return MR_SLOT(c->cpu->reduce.reduce[r], mr_in_dtype(c, 0));
+}
 
-static mr_fn have_l1(const mr_call *c) { return slot(c, MR_REDUCE_L1); }
-static mr_fn have_l2(const mr_call *c) { return slot(c, MR_REDUCE_L2); }
-static mr_fn have_log_sum(const mr_call *c) { return slot(c, MR_REDUCE_LOG_SUM); }
-static mr_fn have_log_sum_exp(const mr_call *c) { return slot(c, MR_REDUCE_LOG_SUM_EXP); }
-static mr_fn have_max(const mr_call *c) { return slot(c, MR_REDUCE_MAX); }
-static mr_fn have_mean(const mr_call *c) { return slot(c, MR_REDUCE_MEAN); }
-static mr_fn have_min(const mr_call *c) { return slot(c, MR_REDUCE_MIN); }
-static mr_fn have_prod(const mr_call *c) { return slot(c, MR_REDUCE_PROD); }
-static mr_fn have_sum(const mr_call *c) { return slot(c, MR_REDUCE_SUM); }
-static mr_fn have_sum_square(const mr_call *c) { return slot(c, MR_REDUCE_SUM_SQUARE); }
+static mr_fn have_l1(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_L1);
+}
+static mr_fn have_l2(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_L2);
+}
+static mr_fn have_log_sum(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_LOG_SUM);
+}
+static mr_fn have_log_sum_exp(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_LOG_SUM_EXP);
+}
+static mr_fn have_max(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_MAX);
+}
+static mr_fn have_mean(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_MEAN);
+}
+static mr_fn have_min(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_MIN);
+}
+static mr_fn have_prod(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_PROD);
+}
+static mr_fn have_sum(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_SUM);
+}
+static mr_fn have_sum_square(const mr_call *c)
+{
+    return slot(c, MR_REDUCE_SUM_SQUARE);
+}
 
-#define ROW(op)                                                                                                        \
-    static const mr_impl op##_impls[] = {{.name = "reduce_" #op "_cpu", .have = have_##op, .run = run}, {0}}
+#define ROW(op) static const mr_impl op##_impls[] = {{.name = "reduce_" #op "_cpu", .have = have_##op, .run = run}, {0}}
 ROW(l1);
 ROW(l2);
 ROW(log_sum);
@@ -126,8 +162,14 @@ ROW(prod);
 ROW(sum);
 ROW(sum_square);
 
-#define ATTRIBUTE(op, until, impls) {"", op, 1, until, sizeof(reduce_params), read_attribute_axes, infer, impls, 0, NULL}
-#define INPUT(op, since, impls) {"", op, since, 0, sizeof(reduce_params), read_input_axes, infer, impls, 0, NULL}
+#define ATTRIBUTE(op, until, impls)                                                                                    \
+    {                                                                                                                  \
+        "", op, 1, until, sizeof(reduce_params), read_attribute_axes, infer, impls, 0, NULL                            \
+    }
+#define INPUT(op, since, impls)                                                                                        \
+    {                                                                                                                  \
+        "", op, since, 0, sizeof(reduce_params), read_input_axes, infer, impls, 0, NULL                                \
+    }
 #define BOTH(op, since, impls) ATTRIBUTE(op, since - 1, impls), INPUT(op, since, impls)
 
 const mr_op mr_ops_reduce[] = {

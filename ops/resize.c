@@ -30,8 +30,13 @@ static void read_upsample_1(mr_reader *r, void *params)
     static const char *const names[] = {"nearest", "bilinear", NULL};
     resize_params *p = params;
     float *scale = mr_read_alloc(r, 4 * sizeof *scale);
-    *p = (resize_params){.rule = {.coordinate = MR_ASYMMETRIC, .nearest = MR_NEAREST_UP_OR_DOWN}, .n_axes = -1, .roi = -1,
-                         .scales = -1, .sizes = -1, .n_scales = 4, .scale = scale};
+    *p = (resize_params){.rule = {.coordinate = MR_ASYMMETRIC, .nearest = MR_NEAREST_UP_OR_DOWN},
+                         .n_axes = -1,
+                         .roi = -1,
+                         .scales = -1,
+                         .sizes = -1,
+                         .n_scales = 4,
+                         .scale = scale};
     p->rule.mode = (mr_resize_mode)mr_read_enum(r, "mode", names, MR_RESIZE_NEAREST);
     float height = mr_read_float(r, "height_scale", 1), width = mr_read_float(r, "width_scale", 1);
     if (scale) scale[0] = scale[1] = 1, scale[2] = height, scale[3] = width;
@@ -41,8 +46,11 @@ static void read_upsample_7(mr_reader *r, void *params)
 {
     resize_params *p = params;
     static const char *const names[] = {"nearest", "linear", NULL};
-    *p = (resize_params){.rule = {.coordinate = MR_ASYMMETRIC, .nearest = MR_NEAREST_UP_OR_DOWN}, .n_axes = -1, .roi = -1,
-                         .scales = -1, .sizes = -1};
+    *p = (resize_params){.rule = {.coordinate = MR_ASYMMETRIC, .nearest = MR_NEAREST_UP_OR_DOWN},
+                         .n_axes = -1,
+                         .roi = -1,
+                         .scales = -1,
+                         .sizes = -1};
     p->rule.mode = (mr_resize_mode)mr_read_enum(r, "mode", names, MR_RESIZE_NEAREST);
     p->n_scales = mr_read_floats(r, "scales", &p->scale);
 }
@@ -52,15 +60,19 @@ static void read_scales_in(mr_reader *r, void *params)
 {
     resize_params *p = params;
     static const char *const names[] = {"nearest", "linear", NULL};
-    *p = (resize_params){.rule = {.coordinate = MR_ASYMMETRIC, .nearest = MR_NEAREST_UP_OR_DOWN}, .n_axes = -1, .roi = -1,
-                         .scales = 1, .sizes = -1, .n_scales = -1};
+    *p = (resize_params){.rule = {.coordinate = MR_ASYMMETRIC, .nearest = MR_NEAREST_UP_OR_DOWN},
+                         .n_axes = -1,
+                         .roi = -1,
+                         .scales = 1,
+                         .sizes = -1,
+                         .n_scales = -1};
     p->rule.mode = (mr_resize_mode)mr_read_enum(r, "mode", names, MR_RESIZE_NEAREST);
 }
 
 static mr_resize_coordinate read_coordinate(mr_reader *r)
 {
-    static const char *const names[] = {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
-                                        "tf_crop_and_resize", NULL, NULL};
+    static const char *const names[] = {
+        "half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", NULL, NULL};
     const char *of_version[7];
     int version = mr_read_version(r);
     memcpy(of_version, names, sizeof names);
@@ -110,8 +122,7 @@ static mr_status axes_of(mr_call *c, int rank, int *axes, int *n)
     const resize_params *p = c->params;
     bool seen[MR_MAX_RANK] = {false};
     *n = p->n_axes < 0 ? rank : p->n_axes;
-    if (*n > rank)
-        return mr_call_fail(c, MR_E_SHAPES, "attribute axes has %d elements, X has %d dimensions", *n, rank);
+    if (*n > rank) return mr_call_fail(c, MR_E_SHAPES, "attribute axes has %d elements, X has %d dimensions", *n, rank);
     for (int k = 0; k < *n; k++) {
         mr_status st = mr_want_axis(c, p->n_axes < 0 ? k : p->axes[k], rank, "attribute axes", &axes[k]);
         if (st) return st;
@@ -124,11 +135,14 @@ static mr_status axes_of(mr_call *c, int rank, int *axes, int *n)
 static mr_status want_count(mr_call *c, int i, int64_t got, int want)
 {
     if (got < 0 || got == want) return MR_OK;
-    if (i < 0) return mr_call_fail(c, MR_E_SHAPES, "attribute scales has %lld elements, expected %d", (long long)got, want);
-    return mr_call_fail_in(c, MR_E_SHAPES, i, "expected %d elements, one for each axis, got %lld", want, (long long)got);
+    if (i < 0)
+        return mr_call_fail(c, MR_E_SHAPES, "attribute scales has %lld elements, expected %d", (long long)got, want);
+    return mr_call_fail_in(c, MR_E_SHAPES, i, "expected %d elements, one for each axis, got %lld", want,
+                           (long long)got);
 }
 
-/* The part of the roi that belongs to each axis; false: not known yet. Without one, or where it does not matter, all. */
+/* The part of the roi that belongs to each axis; false: not known yet. Without one, or where it does not matter, all.
+ */
 static mr_status take_roi(mr_call *c, const int *axes, int n, mr_resize_axis_spec *spec, bool *known)
 {
     const resize_params *p = c->params;
@@ -163,8 +177,10 @@ static mr_status take_scales(mr_call *c, const int *axes, int n, mr_resize_axis_
         if (a->in >= 0 && !(length < 0x1p62))
             return mr_call_fail(c, MR_E_SHAPES, "scale %g makes axis %d too long", scale, axes[k]);
         a->up = scale, a->down = 1;
-        if (a->in >= 0) out[axes[k]] = length > 0 ? (int64_t)floor(length) : 0;
-        else if (scale != 1) out[axes[k]] = MR_DIM_UNKNOWN;
+        if (a->in >= 0)
+            out[axes[k]] = length > 0 ? (int64_t)floor(length) : 0;
+        else if (scale != 1)
+            out[axes[k]] = MR_DIM_UNKNOWN;
     }
     for (int k = 0; k < n && !t && p->n_scales < 0; k++) out[axes[k]] = MR_DIM_UNKNOWN;
     return st;
@@ -199,7 +215,8 @@ static mr_status take_sizes(mr_call *c, const int *axes, int n, mr_resize_axis_s
         mr_resize_axis_spec *a = &spec[axes[k]];
         out[axes[k]] = count < 0 ? MR_DIM_UNKNOWN : d[k];
         if (count >= 0 && c->in[p->sizes].t && d[k] < 0)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, p->sizes, "size %lld of axis %d is negative", (long long)d[k], axes[k]);
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, p->sizes, "size %lld of axis %d is negative", (long long)d[k],
+                                   axes[k]);
         known &= out[axes[k]] >= 0 && a->in >= 0;
         if (out[axes[k]] > 0 && a->in == 0)
             return mr_call_fail_in(c, MR_E_SHAPES, 0, "axis %d has no elements to make %lld from", axes[k],
@@ -222,7 +239,8 @@ static mr_status solve(mr_call *c, mr_resize_axis_spec *spec, mr_shape *y)
     int axes[MR_MAX_RANK], n;
     bool sure = true, roi_known = true;
     bool scales = p->n_scales >= 0 || given(c, p->scales, &sure), sizes = given(c, p->sizes, &sure);
-    if (sure && scales && sizes) return mr_call_fail(c, MR_E_ARITY, "both scales and sizes are given: expected one of them");
+    if (sure && scales && sizes)
+        return mr_call_fail(c, MR_E_ARITY, "both scales and sizes are given: expected one of them");
     if (sure && !scales && !sizes) return mr_call_fail(c, MR_E_ARITY, "neither scales nor sizes is given");
     *y = *x;
     if (x->rank < 0) return MR_OK;
@@ -230,8 +248,10 @@ static mr_status solve(mr_call *c, mr_resize_axis_spec *spec, mr_shape *y)
     if (st) return st;
     for (int d = 0; d < x->rank; d++) spec[d] = (mr_resize_axis_spec){x->d[d], x->d[d], 1, 1, 0, 1};
     if ((st = take_roi(c, axes, n, spec, &roi_known))) return st;
-    if (!sure) *y = mr_shape_of_rank(x->rank);
-    else st = scales ? take_scales(c, axes, n, spec, y->d) : take_sizes(c, axes, n, spec, y->d);
+    if (!sure)
+        *y = mr_shape_of_rank(x->rank);
+    else
+        st = scales ? take_scales(c, axes, n, spec, y->d) : take_sizes(c, axes, n, spec, y->d);
     for (int k = 0; k < n && scales && !roi_known; k++) y->d[axes[k]] = MR_DIM_UNKNOWN;
     for (int d = 0; d < x->rank; d++) spec[d].out = y->d[d];
     return st;
@@ -288,9 +308,15 @@ typedef struct tables {
 } tables;
 
 /* The axis that lines run along: the last one with a table, or the last. */
-static int line_axis(const frame *f) { return f->same[f->rank - 1] && f->rank > 1 ? f->rank - 2 : f->rank - 1; }
+static int line_axis(const frame *f)
+{
+    return f->same[f->rank - 1] && f->rank > 1 ? f->rank - 2 : f->rank - 1;
+}
 
-static int64_t frame_inner(const frame *f) { return line_axis(f) < f->rank - 1 ? f->spec[f->rank - 1].in : 1; }
+static int64_t frame_inner(const frame *f)
+{
+    return line_axis(f) < f->rank - 1 ? f->spec[f->rank - 1].in : 1;
+}
 
 /* components: numbers in an element. room: whether lines are computed. */
 static void lay_out(const mr_call *c, const frame *f, int components, bool room, void *scratch, tables *t)
@@ -311,8 +337,14 @@ static void lay_out(const mr_call *c, const frame *f, int components, bool room,
     t->bytes = (size_t)(at - (char *)scratch);
 }
 
-static int components(mr_dtype d) { return d == MR_C64 || d == MR_C128 ? 2 : 1; }
-static mr_dtype part_type(mr_dtype d) { return d == MR_C64 ? MR_F32 : d == MR_C128 ? MR_F64 : d; }
+static int components(mr_dtype d)
+{
+    return d == MR_C64 || d == MR_C128 ? 2 : 1;
+}
+static mr_dtype part_type(mr_dtype d)
+{
+    return d == MR_C64 ? MR_F32 : d == MR_C128 ? MR_F64 : d;
+}
 
 static size_t scratch_of(const mr_call *c, bool room)
 {
@@ -323,8 +355,14 @@ static size_t scratch_of(const mr_call *c, bool room)
     return t.bytes;
 }
 
-static size_t scratch_nearest(const mr_call *c) { return scratch_of(c, false); }
-static size_t scratch_lines(const mr_call *c) { return scratch_of(c, true); }
+static size_t scratch_nearest(const mr_call *c)
+{
+    return scratch_of(c, false);
+}
+static size_t scratch_lines(const mr_call *c)
+{
+    return scratch_of(c, true);
+}
 
 /* What stands where nothing of x does: extrapolation_value, or 0 of what nearest excludes. */
 static mr_status fill(mr_call *c, const frame *f, const bool *any, const tables *t)
@@ -363,8 +401,14 @@ static mr_status run_nearest(mr_call *c)
         if (!f.same[k]) any[k] = mr_resize_table(&p->rule, &f.spec[k], f.stride[k], t.at[k], NULL, t.outside[k]);
         for (int64_t i = 0; i < dims[k] && f.same[k]; i++) t.at[k][i] = i * f.stride[k];
     }
-    mr_take_args a = {c->in[0].t->data, c->out[0].t->data, f.rank, dims, (const int64_t *const *)t.at, 0,
-                      f.same[last] ? dims[last] : 0, c->pool};
+    mr_take_args a = {c->in[0].t->data,
+                      c->out[0].t->data,
+                      f.rank,
+                      dims,
+                      (const int64_t *const *)t.at,
+                      0,
+                      f.same[last] ? dims[last] : 0,
+                      c->pool};
     ((void (*)(const mr_take_args *))c->fn)(&a);
     return fill(c, &f, any, &t);
 }
@@ -384,8 +428,14 @@ static mr_status run_lines(mr_call *c)
         return MR_OK;
     }
     lay_out(c, &f, n, true, c->scratch, &t);
-    mr_resize_args a = {.x = c->in[0].t->data, .y = c->out[0].t->data, .type = part_type(d), .rank = axes,
-                        .inner = frame_inner(&f) * n, .parts = MR_RESIZE_PARTS, .room = t.room, .pool = c->pool};
+    mr_resize_args a = {.x = c->in[0].t->data,
+                        .y = c->out[0].t->data,
+                        .type = part_type(d),
+                        .rank = axes,
+                        .inner = frame_inner(&f) * n,
+                        .parts = MR_RESIZE_PARTS,
+                        .room = t.room,
+                        .pool = c->pool};
     for (int k = 0; k < axes; k++) {
         a.axis[k] = (mr_resize_axis){f.spec[k].in, f.spec[k].out, 1, f.stride[k] * n, NULL, NULL};
         if (f.same[k]) continue;
@@ -399,18 +449,31 @@ static mr_status run_lines(mr_call *c)
 
 /* ---- rows ---- */
 
-static mr_fn have_nearest(const mr_call *c) { return MR_SLOT_BY_SIZE(c->cpu->move.take, mr_in_dtype(c, 0)); }
-static mr_fn have_lines(const mr_call *c) { return MR_SLOT(c->cpu->resize.resize, part_type(mr_in_dtype(c, 0))); }
+static mr_fn have_nearest(const mr_call *c)
+{
+    return MR_SLOT_BY_SIZE(c->cpu->move.take, mr_in_dtype(c, 0));
+}
+static mr_fn have_lines(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->resize.resize, part_type(mr_in_dtype(c, 0)));
+}
 
 MR_COND(is_nearest, resize_params, 0, p->rule.mode == MR_RESIZE_NEAREST);
 
 static const mr_impl impls[] = {
-    {.name = "resize_nearest_cpu", .have = have_nearest, .conds = MR_WHEN(&is_nearest), .run = run_nearest, .scratch = scratch_nearest},
+    {.name = "resize_nearest_cpu",
+     .have = have_nearest,
+     .conds = MR_WHEN(&is_nearest),
+     .run = run_nearest,
+     .scratch = scratch_nearest},
     {.name = "resize_cpu", .have = have_lines, .run = run_lines, .scratch = scratch_lines},
     {0},
 };
 
-#define RESIZE(op, since, until, read) {"", op, since, until, sizeof(resize_params), read, infer, impls, 0, NULL}
+#define RESIZE(op, since, until, read)                                                                                 \
+    {                                                                                                                  \
+        "", op, since, until, sizeof(resize_params), read, infer, impls, 0, NULL                                       \
+    }
 
 const mr_op mr_ops_resize[] = {
     RESIZE("Upsample", 1, 6, read_upsample_1),

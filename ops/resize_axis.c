@@ -1,7 +1,7 @@
 /* resize_axis.c: where the elements of one axis of a resized tensor come from.
  *
- * x_original by the formulas of Resize's text, each brought to one division. Where the text has length_resized but scales
- * are given, align_corners takes the length before it was cut to whole elements, as the official data does. */
+ * x_original by the formulas of Resize's text, each brought to one division. Where the text has length_resized but
+ * scales are given, align_corners takes the length before it was cut to whole elements, as the official data does. */
 #include "ops/resize_axis.h"
 
 #include <math.h>
@@ -13,14 +13,19 @@ double mr_resize_from(const mr_resize_rule *r, const mr_resize_axis_spec *a, int
     case MR_PYTORCH_HALF_PIXEL:
         if (a->out <= 1) return 0;
         return ((2 * x + 1) * down - up) / (2 * up);
-    case MR_ALIGN_CORNERS: return up * in == down ? 0 : x * (in - 1) * down / (up * in - down);
-    case MR_ASYMMETRIC: return x * down / up;
-    case MR_TF_HALF_PIXEL_FOR_NN: return (2 * x + 1) * down / (2 * up);
+    case MR_ALIGN_CORNERS:
+        return up * in == down ? 0 : x * (in - 1) * down / (up * in - down);
+    case MR_ASYMMETRIC:
+        return x * down / up;
+    case MR_TF_HALF_PIXEL_FOR_NN:
+        return (2 * x + 1) * down / (2 * up);
     case MR_TF_CROP_AND_RESIZE:
         if (a->out <= 1) return 0.5 * (a->start + a->end) * (in - 1);
         return (in - 1) * (a->start * (out - 1) + x * (a->end - a->start)) / (out - 1);
-    case MR_HALF_PIXEL_SYMMETRIC: return (up * in - out * down + (2 * x + 1) * down - up) / (2 * up);
-    default: return ((2 * x + 1) * down - up) / (2 * up);
+    case MR_HALF_PIXEL_SYMMETRIC:
+        return (up * in - out * down + (2 * x + 1) * down - up) / (2 * up);
+    default:
+        return ((2 * x + 1) * down - up) / (2 * up);
     }
 }
 
@@ -28,11 +33,16 @@ static double nearest(const mr_resize_rule *r, const mr_resize_axis_spec *a, dou
 {
     double down = floor(x), part = x - down;
     switch (r->nearest) {
-    case MR_ROUND_PREFER_CEIL: return down + (part >= 0.5);
-    case MR_NEAREST_FLOOR: return down;
-    case MR_NEAREST_CEIL: return ceil(x);
-    case MR_NEAREST_UP_OR_DOWN: return a->up < a->down ? ceil(x) : down;
-    default: return down + (part > 0.5);
+    case MR_ROUND_PREFER_CEIL:
+        return down + (part >= 0.5);
+    case MR_NEAREST_FLOOR:
+        return down;
+    case MR_NEAREST_CEIL:
+        return ceil(x);
+    case MR_NEAREST_UP_OR_DOWN:
+        return a->up < a->down ? ceil(x) : down;
+    default:
+        return down + (part > 0.5);
     }
 }
 
@@ -78,7 +88,10 @@ static double filter(const mr_resize_rule *r, double x)
     return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-static int64_t clamp(double x, int64_t in) { return x < 0 ? 0 : x > (double)in - 1 ? in - 1 : (int64_t)x; }
+static int64_t clamp(double x, int64_t in)
+{
+    return x < 0 ? 0 : x > (double)in - 1 ? in - 1 : (int64_t)x;
+}
 
 static void divide(double *weight, int64_t n, double by)
 {
@@ -86,7 +99,8 @@ static void divide(double *weight, int64_t n, double by)
 }
 
 /* The taps of the output element whose place is x. */
-static void interpolate(const mr_resize_rule *r, const mr_resize_axis_spec *a, double x, int64_t n, int64_t *at, double *weight)
+static void interpolate(const mr_resize_rule *r, const mr_resize_axis_spec *a, double x, int64_t n, int64_t *at,
+                        double *weight)
 {
     const double s = stretch(r, a), base = floor(x);
     const int64_t first = first_tap(r, s);
@@ -100,8 +114,10 @@ static void interpolate(const mr_resize_rule *r, const mr_resize_axis_spec *a, d
         if (out && r->exclude_outside) weight[k] = 0;
         inside += weight[k];
     }
-    if (r->exclude_outside) divide(weight, n, inside);
-    else if (r->antialias) divide(weight, n, sum);
+    if (r->exclude_outside)
+        divide(weight, n, inside);
+    else if (r->antialias)
+        divide(weight, n, sum);
 }
 
 bool mr_resize_table(const mr_resize_rule *r, const mr_resize_axis_spec *a, int64_t stride, int64_t *at, double *weight,

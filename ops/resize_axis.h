@@ -36,8 +36,8 @@ typedef struct mr_resize_rule {
 } mr_resize_rule;
 
 /* The scale is up / down: both whole when it comes from sizes, so that coordinates which lie between two elements are
- * found exactly there. out: elements; the length that the scale asks for may lie above it. start and end: the axis' part
- * of the roi. */
+ * found exactly there. out: elements; the length that the scale asks for may lie above it. start and end: the axis'
+ * part of the roi. */
 typedef struct mr_resize_axis_spec {
     int64_t in, out;
     double up, down, start, end;

@@ -13,7 +13,8 @@ typedef struct roi_params {
 static void want_positive(mr_reader *r, const roi_params *p)
 {
     if (p->height < 1 || p->width < 1)
-        mr_read_fail(r, MR_E_ATTRIBUTE, "an output of %lld x %lld has no elements", (long long)p->height, (long long)p->width);
+        mr_read_fail(r, MR_E_ATTRIBUTE, "an output of %lld x %lld has no elements", (long long)p->height,
+                     (long long)p->width);
 }
 
 static void read_align(mr_reader *r, void *params)
@@ -28,7 +29,8 @@ static void read_align(mr_reader *r, void *params)
     p->max = mr_read_enum(r, "mode", modes, 0);
     p->half_pixel = mr_read_version(r) >= 16 && mr_read_enum(r, "coordinate_transformation_mode", coordinates, 1);
     want_positive(r, p);
-    if (p->samples < 0) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute sampling_ratio = %lld is negative", (long long)p->samples);
+    if (p->samples < 0)
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute sampling_ratio = %lld is negative", (long long)p->samples);
 }
 
 static void read_pool(mr_reader *r, void *params)
@@ -37,8 +39,10 @@ static void read_pool(mr_reader *r, void *params)
     const int64_t *shape;
     int n = mr_read_ints(r, "pooled_shape", &shape);
     p->scale = mr_read_float(r, "spatial_scale", 1);
-    if (n != 2) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute pooled_shape has %d values, needs 2", n);
-    else p->height = shape[0], p->width = shape[1], want_positive(r, p);
+    if (n != 2)
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute pooled_shape has %d values, needs 2", n);
+    else
+        p->height = shape[0], p->width = shape[1], want_positive(r, p);
 }
 
 static mr_status infer_rois(mr_call *c, int columns)
@@ -49,7 +53,8 @@ static mr_status infer_rois(mr_call *c, int columns)
     if (!st) st = mr_want_rank(c, 1, 2, 2);
     if (st) return st;
     if (rois->rank == 2 && rois->d[1] >= 0 && rois->d[1] != columns)
-        return mr_call_fail_in(c, MR_E_SHAPES, 1, "expected %d numbers for each roi, got %lld", columns, (long long)rois->d[1]);
+        return mr_call_fail_in(c, MR_E_SHAPES, 1, "expected %d numbers for each roi, got %lld", columns,
+                               (long long)rois->d[1]);
     mr_shape y = {.rank = 4, .d = {MR_DIM_UNKNOWN, MR_DIM_UNKNOWN, p->height, p->width}};
     if (rois->rank == 2) y.d[0] = rois->d[0];
     if (x->rank == 4) y.d[1] = x->d[1];
@@ -65,16 +70,29 @@ static mr_status infer_align(mr_call *c)
                        &c->out[0].shape.d[0]);
 }
 
-static mr_status infer_pool(mr_call *c) { return infer_rois(c, 5); }
+static mr_status infer_pool(mr_call *c)
+{
+    return infer_rois(c, 5);
+}
 
 static mr_roi_args args_of(const mr_call *c)
 {
     const roi_params *p = c->params;
     const mr_tensor *x = c->in[0].t, *rois = c->in[1].t;
-    return (mr_roi_args){.x = x->data, .rois = rois->data, .y = c->out[0].t->data, .n = rois->dims[0],
-                         .channels = x->dims[1], .height = x->dims[2], .width = x->dims[3], .out_height = p->height,
-                         .out_width = p->width, .scale = p->scale, .samples = p->samples, .half_pixel = p->half_pixel,
-                         .max = p->max, .pool = c->pool};
+    return (mr_roi_args){.x = x->data,
+                         .rois = rois->data,
+                         .y = c->out[0].t->data,
+                         .n = rois->dims[0],
+                         .channels = x->dims[1],
+                         .height = x->dims[2],
+                         .width = x->dims[3],
+                         .out_height = p->height,
+                         .out_width = p->width,
+                         .scale = p->scale,
+                         .samples = p->samples,
+                         .half_pixel = p->half_pixel,
+                         .max = p->max,
+                         .pool = c->pool};
 }
 
 static mr_status want_finite(mr_call *c)
@@ -132,8 +150,14 @@ static mr_status run_pool(mr_call *c)
     return st;
 }
 
-static mr_fn have_align(const mr_call *c) { return MR_SLOT(c->cpu->roi.align, mr_in_dtype(c, 0)); }
-static mr_fn have_pool(const mr_call *c) { return MR_SLOT(c->cpu->roi.max_pool, mr_in_dtype(c, 0)); }
+static mr_fn have_align(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->roi.align, mr_in_dtype(c, 0));
+}
+static mr_fn have_pool(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->roi.max_pool, mr_in_dtype(c, 0));
+}
 
 static const mr_impl align[] = {{.name = "roi_align_cpu", .have = have_align, .run = run_align}, {0}};
 static const mr_impl pool[] = {{.name = "roi_max_pool_cpu", .have = have_pool, .run = run_pool}, {0}};

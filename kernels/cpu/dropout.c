@@ -6,7 +6,10 @@
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/wide.h"
 
-static void *at(void *x, mr_dtype d, int64_t i) { return (char *)x + i * (int64_t)mr_dtype_size(d); }
+static void *at(void *x, mr_dtype d, int64_t i)
+{
+    return (char *)x + i * (int64_t)mr_dtype_size(d);
+}
 
 static void tile(const mr_dropout_args *a, int64_t first, int64_t n)
 {
@@ -31,8 +34,13 @@ static void dropout(const mr_dropout_args *a)
 void mr_dropout_fill_scalar(mr_dropout_fns *f)
 {
     *f = (mr_dropout_fns){
-        .dropout = {[MR_F16] = dropout, [MR_BF16] = dropout, [MR_F32] = dropout, [MR_F64] = dropout,
-                    [MR_F8E4M3FN] = dropout, [MR_F8E4M3FNUZ] = dropout, [MR_F8E5M2] = dropout,
+        .dropout = {[MR_F16] = dropout,
+                    [MR_BF16] = dropout,
+                    [MR_F32] = dropout,
+                    [MR_F64] = dropout,
+                    [MR_F8E4M3FN] = dropout,
+                    [MR_F8E4M3FNUZ] = dropout,
+                    [MR_F8E5M2] = dropout,
                     [MR_F8E5M2FNUZ] = dropout},
     };
 }

@@ -5,8 +5,8 @@
 #include "kernels/cpu/random.h"
 #include "runtime/dtype.h"
 
-/* y = x · m / (1 - ratio), m 1 for each of the next numbers of random that is not below ratio, else 0; random NULL: y = x,
- * m 1. mask gets m; NULL: not wanted. y may be x. */
+/* y = x · m / (1 - ratio), m 1 for each of the next numbers of random that is not below ratio, else 0; random NULL: y =
+ * x, m 1. mask gets m; NULL: not wanted. y may be x. */
 typedef struct mr_dropout_args {
     const void *x;
     void *y, *mask;

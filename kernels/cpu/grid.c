@@ -69,8 +69,10 @@ static void axis_taps(const mr_grid_args *a, double x, int64_t n, int64_t stride
 {
     const double base = floor(x), part = x - base;
     weight[0] = 1;
-    if (a->mode == MR_GRID_LINEAR) weight[0] = 1 - part, weight[1] = part;
-    else if (a->mode == MR_GRID_CUBIC) cubic_weights(part, weight);
+    if (a->mode == MR_GRID_LINEAR)
+        weight[0] = 1 - part, weight[1] = part;
+    else if (a->mode == MR_GRID_CUBIC)
+        cubic_weights(part, weight);
     const int taps = a->mode == MR_GRID_NEAREST ? 1 : a->mode == MR_GRID_LINEAR ? 2 : 4;
     for (int k = 0; k < taps; k++) {
         int64_t i = element_at(a, base + (a->mode == MR_GRID_CUBIC ? k - 1 : k), n);
@@ -114,20 +116,20 @@ static bool grid_next(const grid_taps *t, int rank, int *tap)
 #define MR_BODY "kernels/cpu/grid_nearest.inc"
 #include "kernels/cpu/each_size.h"
 
-#define GET(v) LD(v)
-#define PUT(v) ST(mr_canonical(v))
+#define GET(v)  LD(v)
+#define PUT(v)  ST(mr_canonical(v))
 #define MR_BODY "kernels/cpu/grid.inc"
 #include "kernels/cpu/each_float.h"
 #undef GET
 #undef PUT
 
-#define GET(v) (v)
-#define PUT(v) ((S)mr_int_from_f64(v))
+#define GET(v)  (v)
+#define PUT(v)  ((S)mr_int_from_f64(v))
 #define MR_BODY "kernels/cpu/grid.inc"
 #include "kernels/cpu/each_int.h"
 #undef PUT
-#define PUT(v) ((v) != 0)
-#define S uint8_t
+#define PUT(v)  ((v) != 0)
+#define S       uint8_t
 #define NAME(f) f##_bool8
 #include "kernels/cpu/grid.inc"
 #undef S

@@ -11,9 +11,9 @@
 typedef enum mr_grid_mode { MR_GRID_NEAREST, MR_GRID_LINEAR, MR_GRID_CUBIC } mr_grid_mode;
 typedef enum mr_grid_padding { MR_GRID_ZEROS, MR_GRID_BORDER, MR_GRID_REFLECTION } mr_grid_padding;
 
-/* x is [batch, channels, dims…, components], grid [batch, places, rank], y [batch, channels, places, components]. A place
- * lists normalized coordinates from the innermost axis out. Linear and cubic compute in double; integers are cut off
- * toward zero, as Cast does. components: 2 of complex numbers, of which type is the part's. */
+/* x is [batch, channels, dims…, components], grid [batch, places, rank], y [batch, channels, places, components]. A
+ * place lists normalized coordinates from the innermost axis out. Linear and cubic compute in double; integers are cut
+ * off toward zero, as Cast does. components: 2 of complex numbers, of which type is the part's. */
 typedef struct mr_grid_args {
     const void *x, *grid;
     void *y;
@@ -27,7 +27,8 @@ typedef struct mr_grid_args {
     mr_pool *pool;
 } mr_grid_args;
 
-/* theta is [batch, rank, rank + 1], grid [batch, dims…, rank]: theta times each place of a regular grid over [-1, 1]. */
+/* theta is [batch, rank, rank + 1], grid [batch, dims…, rank]: theta times each place of a regular grid over [-1, 1].
+ */
 typedef struct mr_affine_grid_args {
     const void *theta;
     void *grid;

@@ -8,9 +8,9 @@ typedef struct mr_nms_box {
     double x1, y1, x2, y2; /* x1 <= x2, y1 <= y2 */
 } mr_nms_box;
 
-/* A box is kept unless its score lies below the threshold, or it overlaps with one of a higher score that was kept by more
- * than iou_threshold: intersection over union, rounded to the boxes' type, so that what is equal there counts as equal.
- * Of equal scores the lower index comes first. */
+/* A box is kept unless its score lies below the threshold, or it overlaps with one of a higher score that was kept by
+ * more than iou_threshold: intersection over union, rounded to the boxes' type, so that what is equal there counts as
+ * equal. Of equal scores the lower index comes first. */
 typedef struct mr_nms_args {
     const mr_nms_box *boxes;
     const void *scores;

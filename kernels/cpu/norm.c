@@ -22,7 +22,10 @@ typedef struct lp_job {
 #define MR_BODY "kernels/cpu/norm.inc"
 #include "kernels/cpu/each_float.h"
 
-static const void *element(const void *x, mr_dtype d, int64_t i) { return (const char *)x + i * (int64_t)mr_dtype_size(d); }
+static const void *element(const void *x, mr_dtype d, int64_t i)
+{
+    return (const char *)x + i * (int64_t)mr_dtype_size(d);
+}
 
 static void store(mr_wide *w, int64_t n, mr_dtype d, void *y, int64_t at)
 {
@@ -124,19 +127,19 @@ static void rows_range(void *p, int64_t begin, int64_t end)
     }
 }
 
-void mr_norm_rows_wide(const mr_rows_args *a)
+static void rows_wide(const mr_rows_args *a)
 {
     mr_parallel_for(a->pool, a->rows, mr_grain(a->cols * 16), rows_range, (void *)a);
 }
 
 #define EACH_FLOAT(f) [MR_F16] = f, [MR_BF16] = f, [MR_F32] = f, [MR_F64] = f
-#define BY_TYPE(f) [MR_F16] = f##_f16, [MR_BF16] = f##_bf16, [MR_F32] = f##_f32, [MR_F64] = f##_f64
+#define BY_TYPE(f)    [MR_F16] = f##_f16, [MR_BF16] = f##_bf16, [MR_F32] = f##_f32, [MR_F64] = f##_f64
 
 void mr_norm_fill_scalar(mr_norm_fns *f)
 {
     *f = (mr_norm_fns){
         .affine = {EACH_FLOAT(affine_wide)},
-        .rows = {EACH_FLOAT({EACH_FLOAT(mr_norm_rows_wide)})},
+        .rows = {EACH_FLOAT({EACH_FLOAT(rows_wide)})},
         .lrn = {BY_TYPE(lrn)},
         .lp_norm = {BY_TYPE(lp_norm)},
     };

@@ -7,8 +7,8 @@
 #include "kernels/cpu/box.h"
 #include "runtime/threads.h"
 
-/* y = (x - mean[g]) · scale[g] + bias[g]: box is that of x, row-major; ys leads from an element to its g, along the last
- * dimension with stride 0 or 1. y may be x. */
+/* y = (x - mean[g]) · scale[g] + bias[g]: box is that of x, row-major; ys leads from an element to its g, along the
+ * last dimension with stride 0 or 1. y may be x. */
 typedef struct mr_affine_args {
     const void *x;
     void *y;
@@ -18,9 +18,9 @@ typedef struct mr_affine_args {
     mr_pool *pool;
 } mr_affine_args;
 
-/* Each row of x by itself: y = (x - mean) / sqrt(variance + epsilon) · scale + bias, or without center, x / sqrt(mean of
- * x² + epsilon) · scale. Element p of row r has the scale at r % period · step + p / each, and the bias likewise; NULL: 1
- * and 0. saved_mean and saved_inv get each row's mean and 1 / sqrt(…); NULL: not wanted. y may be x. */
+/* Each row of x by itself: y = (x - mean) / sqrt(variance + epsilon) · scale + bias, or without center, x / sqrt(mean
+ * of x² + epsilon) · scale. Element p of row r has the scale at r % period · step + p / each, and the bias likewise;
+ * NULL: 1 and 0. saved_mean and saved_inv get each row's mean and 1 / sqrt(…); NULL: not wanted. y may be x. */
 typedef struct mr_rows_args {
     const void *x, *scale, *bias;
     void *y, *saved_mean, *saved_inv;
@@ -56,8 +56,5 @@ typedef struct mr_norm_fns {
     void (*lrn[MR_N_DTYPES])(const mr_lrn_args *);
     void (*lp_norm[MR_N_DTYPES])(const mr_lp_norm_args *);
 } mr_norm_fns;
-
-/* For levels that do without the rare cases. */
-void mr_norm_rows_wide(const mr_rows_args *a);
 
 #endif

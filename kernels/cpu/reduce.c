@@ -9,7 +9,10 @@
 #include <math.h>
 
 /* NaN wins. */
-static inline double larger(double a, double b) { return a != a || a > b ? a : b; }
+static inline double larger(double a, double b)
+{
+    return a != a || a > b ? a : b;
+}
 
 #define MR_BODY "kernels/cpu/reduce_float.inc"
 #include "kernels/cpu/each_float.h"
@@ -18,22 +21,22 @@ static inline double larger(double a, double b) { return a != a || a > b ? a : b
 #include "kernels/cpu/each_int.h"
 
 /* bool: of nothing, the largest is false and the smallest true. */
-#define S uint8_t
-#define SUFFIX bool8
+#define S             uint8_t
+#define SUFFIX        bool8
 #define MR_CAT_(a, b) a##_##b
-#define MR_CAT(a, b) MR_CAT_(a, b)
-#define NAME(f) MR_CAT(f, SUFFIX)
-#define OP max
-#define A uint8_t
-#define FIRST 0
-#define STEP(a, v) ((v) > (a) ? (v) : (a))
-#define LAST(a) (a)
+#define MR_CAT(a, b)  MR_CAT_(a, b)
+#define NAME(f)       MR_CAT(f, SUFFIX)
+#define OP            max
+#define A             uint8_t
+#define FIRST         0
+#define STEP(a, v)    ((v) > (a) ? (v) : (a))
+#define LAST(a)       (a)
 #include "kernels/cpu/reduce_op.inc"
-#define OP min
-#define A uint8_t
-#define FIRST 1
+#define OP         min
+#define A          uint8_t
+#define FIRST      1
 #define STEP(a, v) ((v) < (a) ? (v) : (a))
-#define LAST(a) (a)
+#define LAST(a)    (a)
 #include "kernels/cpu/reduce_op.inc"
 #undef S
 #undef SUFFIX
@@ -50,24 +53,27 @@ typedef struct arg_job {
     int64_t blocks; /* of inner */
 } arg_job;
 
-static inline bool less_f64(double a, double b) { return a < b || (b != b && a == a); }
+static inline bool less_f64(double a, double b)
+{
+    return a < b || (b != b && a == a);
+}
 
-#define K double
-#define KEY(v) LD(v)
+#define K           double
+#define KEY(v)      LD(v)
 #define OPPOSITE(v) (-(v))
-#define LESS(a, b) less_f64(a, b)
-#define MR_BODY "kernels/cpu/arg.inc"
+#define LESS(a, b)  less_f64(a, b)
+#define MR_BODY     "kernels/cpu/arg.inc"
 #include "kernels/cpu/each_float.h"
 #undef K
 #undef KEY
 #undef OPPOSITE
 #undef LESS
 
-#define K S
-#define KEY(v) (v)
-#define OPPOSITE(v) ((S)~(v))
-#define LESS(a, b) ((a) < (b))
-#define MR_BODY "kernels/cpu/arg.inc"
+#define K           S
+#define KEY(v)      (v)
+#define OPPOSITE(v) ((S) ~(v))
+#define LESS(a, b)  ((a) < (b))
+#define MR_BODY     "kernels/cpu/arg.inc"
 #include "kernels/cpu/each_int.h"
 #undef K
 #undef KEY

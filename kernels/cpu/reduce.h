@@ -1,8 +1,9 @@
 /* reduce.h: a tensor reduced over some of its dimensions, indices of extremes, running sums.
  *
- * A box lists the dimensions that stay (kept, in the order of y) and one that lists those that go (reduced, in the order
- * in which their elements are taken); both in row-major order of x, xs the strides of x, ys those of a dense tensor of
- * their dims. At the scalar level sums are taken in double (integers: modulo 2^bits) in that order and rounded once. */
+ * A box lists the dimensions that stay (kept, in the order of y) and one that lists those that go (reduced, in the
+ * order in which their elements are taken); both in row-major order of x, xs the strides of x, ys those of a dense
+ * tensor of their dims. At the scalar level sums are taken in double (integers: modulo 2^bits) in that order and
+ * rounded once. */
 #ifndef MR_KERNELS_CPU_REDUCE_H
 #define MR_KERNELS_CPU_REDUCE_H
 

@@ -116,8 +116,14 @@ static void run(const mr_resize_args *a, void (*round)(const double *, int64_t, 
     mr_parallel_for(a->pool, a->parts, 1, resize_part, &j);
 }
 
-static void resize_float(const mr_resize_args *a) { run(a, round_float); }
-static void resize_int(const mr_resize_args *a) { run(a, round_int); }
+static void resize_float(const mr_resize_args *a)
+{
+    run(a, round_float);
+}
+static void resize_int(const mr_resize_args *a)
+{
+    run(a, round_int);
+}
 
 #define EACH(f)                                                                                                        \
     [MR_F16] = f##_float, [MR_BF16] = f##_float, [MR_F32] = f##_float, [MR_F64] = f##_float, [MR_U8] = f##_int,        \

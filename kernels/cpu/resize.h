@@ -6,7 +6,8 @@
 #include "runtime/tensor.h"
 #include "runtime/threads.h"
 
-/* Output element i of the axis is Σ weight[i · taps + k] · x[at[i · taps + k]], k < taps; at NULL: it's x[i · stride]. */
+/* Output element i of the axis is Σ weight[i · taps + k] · x[at[i · taps + k]], k < taps; at NULL: it's x[i · stride].
+ */
 typedef struct mr_resize_axis {
     int64_t in, out, taps, stride; /* stride: of x, in elements */
     const int64_t *at;             /* times stride */
@@ -14,8 +15,8 @@ typedef struct mr_resize_axis {
 } mr_resize_axis;
 
 /* x is [axis[0].in, …, axis[rank - 1].in, inner]. A line is all of the last axis and inner; the other axes come first.
- * Parts of the lines are independent tasks, each with room of its own for a line of x and one of y. Integers are rounded
- * to nearest even, and kept within their range; bool likewise, as 0 and 1. */
+ * Parts of the lines are independent tasks, each with room of its own for a line of x and one of y. Integers are
+ * rounded to nearest even, and kept within their range; bool likewise, as 0 and 1. */
 typedef struct mr_resize_args {
     const void *x;
     void *y;
@@ -45,9 +46,11 @@ typedef struct mr_resize_fns {
 
 enum { MR_RESIZE_PARTS = 16 };
 
+/* Doubles that a part needs: a line of x and one of y, or of floats sixteen lines of x, rounded up to eight elements.
+ */
 static inline int64_t mr_resize_line(const mr_resize_axis *last, int64_t inner)
 {
-    return ((last->in + last->out) * inner + 15) / 16 * 16;
+    return ((last->in + last->out) * inner + 7) / 8 * 8 + (last->in + 7) / 8 * 64;
 }
 
 #endif

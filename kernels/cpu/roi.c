@@ -9,10 +9,13 @@
 enum { ROI_WIDTH = 64 };
 
 /* NaN wins. */
-static inline double larger(double a, double b) { return a != a || a > b ? a : b; }
+static inline double larger(double a, double b)
+{
+    return a != a || a > b ? a : b;
+}
 
-/* The two elements beside a place on an axis, and their weights. A place up to one element outside counts as the border;
- * beyond that it's 0. */
+/* The two elements beside a place on an axis, and their weights. A place up to one element outside counts as the
+ * border; beyond that it's 0. */
 typedef struct roi_taps {
     int64_t low, high;
     double low_weight, high_weight;
@@ -44,7 +47,10 @@ static int64_t whole(double v)
     return v > far ? (int64_t)far : v < -far ? -(int64_t)far : (int64_t)v;
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
 
 static roi_bin bin_of(const mr_roi_args *a, double from, double to, int64_t i, int64_t n, int64_t extent)
 {
@@ -61,4 +67,7 @@ static roi_bin bin_of(const mr_roi_args *a, double from, double to, int64_t i, i
 
 #define EACH_FLOAT(f) [MR_F16] = f##_f16, [MR_BF16] = f##_bf16, [MR_F32] = f##_f32, [MR_F64] = f##_f64
 
-void mr_roi_fill_scalar(mr_roi_fns *f) { *f = (mr_roi_fns){.align = {EACH_FLOAT(align)}, .max_pool = {EACH_FLOAT(max_pool)}}; }
+void mr_roi_fill_scalar(mr_roi_fns *f)
+{
+    *f = (mr_roi_fns){.align = {EACH_FLOAT(align)}, .max_pool = {EACH_FLOAT(max_pool)}};
+}

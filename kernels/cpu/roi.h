@@ -34,7 +34,8 @@ typedef struct mr_roi_axis {
 
 static inline mr_roi_axis mr_roi_axis_of(const mr_roi_args *a, double from, double to, int64_t out)
 {
-    double start = from * a->scale - (a->half_pixel ? 0.5 : 0), length = to * a->scale - (a->half_pixel ? 0.5 : 0) - start;
+    double start = from * a->scale - (a->half_pixel ? 0.5 : 0),
+           length = to * a->scale - (a->half_pixel ? 0.5 : 0) - start;
     if (!a->half_pixel && length < 1) length = 1; /* malformed ones become 1 x 1 */
     double bin = length / (double)out, samples = bin < 0x1p31 ? bin > 0 ? __builtin_ceil(bin) : 0 : 0x1p31;
     return (mr_roi_axis){start, bin, a->samples > 0 ? a->samples : (int64_t)samples};

@@ -1,0 +1,83 @@
+/* resize_avx2.c: interpolation in float, eight lanes wide: along lines where they're gathered, across eight lines where
+ * taps jump about in them. */
+#include "kernels/cpu/resize.h"
+
+#include "kernels/cpu/part_avx2.h"
+
+typedef struct resize_job {
+    const mr_resize_args *a;
+    int64_t lines;
+} resize_job;
+
+/* One choice of taps on the axes before the last, for one output line. */
+typedef struct resize_taps {
+    int64_t index[MR_MAX_RANK], tap[MR_MAX_RANK];
+    float weight;
+} resize_taps;
+
+static resize_taps resize_taps_of(const mr_resize_args *a, int64_t l)
+{
+    resize_taps t = {.weight = 1};
+    for (int d = a->rank - 2; d >= 0; l /= a->axis[d].out, d--) t.index[d] = l % a->axis[d].out;
+    return t;
+}
+
+/* Where in x the choice points; sets its weight. */
+static int64_t resize_tap(const mr_resize_args *a, resize_taps *t)
+{
+    int64_t from = 0;
+    double weight = 1;
+    for (int d = 0; d < a->rank - 1; d++) {
+        const mr_resize_axis *s = &a->axis[d];
+        int64_t k = t->index[d] * s->taps + t->tap[d];
+        from += s->at ? s->at[k] : t->index[d] * s->stride;
+        if (s->at) weight *= s->weight[k];
+    }
+    t->weight = (float)weight;
+    return from;
+}
+
+static bool resize_next(const mr_resize_args *a, resize_taps *t)
+{
+    for (int d = a->rank - 2; d >= 0; d--) {
+        if (++t->tap[d] < a->axis[d].taps) return true;
+        t->tap[d] = 0;
+    }
+    return false;
+}
+
+/* An 8 × 8 block, rows xs apart, with rows and columns exchanged; y may be x. */
+static inline void resize_turn(const float *x, int64_t xs, float *y, int64_t ys)
+{
+    vf r[VF], s[VF];
+    for (int i = 0; i < VF; i++) r[i] = vf_load(x + i * xs);
+    for (int i = 0; i < VF; i += 2)
+        s[i] = _mm256_unpacklo_ps(r[i], r[i + 1]), s[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    for (int i = 0; i < VF; i += 4) {
+        r[i] = _mm256_shuffle_ps(s[i], s[i + 2], 0x44), r[i + 1] = _mm256_shuffle_ps(s[i], s[i + 2], 0xee);
+        r[i + 2] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0x44), r[i + 3] = _mm256_shuffle_ps(s[i + 1], s[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        vf_store(y + i * ys, _mm256_permute2f128_ps(r[i], r[i + 4], 0x20));
+        vf_store(y + (i + 4) * ys, _mm256_permute2f128_ps(r[i], r[i + 4], 0x31));
+    }
+}
+
+/* Output element o of eight lines. */
+static inline vf resize_point(const mr_resize_axis *s, int64_t o, const float *turned)
+{
+    vf v = vf_zero();
+    for (int64_t k = o * s->taps; k < (o + 1) * s->taps; k++)
+        v = vf_fma(vf_set((float)s->weight[k]), vf_load(turned + s->at[k] * VF), v);
+    return v;
+}
+
+#define MR_BODY "kernels/cpu/resize_avx2.inc"
+#include "kernels/cpu/each_float_avx2.h"
+
+void mr_resize_fill_avx2(mr_resize_fns *f)
+{
+    f->resize[MR_F32] = resize_f32;
+    f->resize[MR_F16] = resize_f16;
+    f->resize[MR_BF16] = resize_bf16;
+}

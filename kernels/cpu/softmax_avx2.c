@@ -1,0 +1,28 @@
+/* softmax_avx2.c: softmax and its logarithm in float, eight lanes wide. */
+#include "kernels/cpu/softmax.h"
+
+#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/sizes.h"
+#include "kernels/cpu/total_avx2.h"
+#include "kernels/cpu/vmath_avx2.h"
+
+enum { SOFTMAX_KEPT = 4096 };
+
+typedef struct softmax_job {
+    const mr_softmax_args *a;
+    int64_t blocks; /* of inner */
+    bool log;
+} softmax_job;
+
+#define MR_BODY "kernels/cpu/softmax_avx2.inc"
+#include "kernels/cpu/each_float_avx2.h"
+
+void mr_softmax_fill_avx2(mr_softmax_fns *f)
+{
+    f->softmax[MR_F32] = softmax_f32;
+    f->softmax[MR_F16] = softmax_f16;
+    f->softmax[MR_BF16] = softmax_bf16;
+    f->log_softmax[MR_F32] = log_softmax_f32;
+    f->log_softmax[MR_F16] = log_softmax_f16;
+    f->log_softmax[MR_BF16] = log_softmax_bf16;
+}
