@@ -20,6 +20,7 @@ static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 static inline vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
 static inline vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
+static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); } /* b where one is NaN */
 /* The first n lanes. */
 static inline vf_mask vf_first(int64_t n)
 {
@@ -28,6 +29,13 @@ static inline vf_mask vf_first(int64_t n)
 static inline vf vf_load_part(const float *p, vf_mask m) { return _mm256_maskload_ps(p, m); }
 static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm256_maskstore_ps(p, m, x); }
 
+/* The even and the odd lanes of a and b. */
+static inline void vf_split(vf a, vf b, vf *even, vf *odd)
+{
+    vf e = _mm256_shuffle_ps(a, b, 0x88), o = _mm256_shuffle_ps(a, b, 0xdd);
+    *even = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(e), 0xd8));
+    *odd = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(o), 0xd8));
+}
 /* a0 b0 c0 d0 a1 b1 … */
 static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
 {

@@ -20,11 +20,19 @@ static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 static inline vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
 static inline vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
 static inline vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); } /* b where one is NaN */
 /* The first n lanes. */
 static inline vf_mask vf_first(int64_t n) { return n < VF ? (vf_mask)((1u << n) - 1) : (vf_mask)-1; }
 static inline vf vf_load_part(const float *p, vf_mask m) { return _mm512_maskz_loadu_ps(m, p); }
 static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm512_mask_storeu_ps(p, m, x); }
 
+/* The even and the odd lanes of a and b. */
+static inline void vf_split(vf a, vf b, vf *even, vf *odd)
+{
+    const __m512i e = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    *even = _mm512_permutex2var_ps(a, e, b);
+    *odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(e, _mm512_set1_epi32(1)), b);
+}
 /* a0 b0 c0 d0 a1 b1 … */
 static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
 {

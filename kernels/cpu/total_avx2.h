@@ -33,10 +33,6 @@ static inline double vd_total(vd x)
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
-static inline vf vf_max(vf a, vf b)
-{
-    return _mm256_max_ps(a, b);
-}
 static inline vf vf_neg(vf x)
 {
     return _mm256_xor_ps(x, vf_set(-0.0f));
