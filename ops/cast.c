@@ -135,15 +135,15 @@ static mr_fn bit_cast_have(const mr_call *c)
 static const mr_impl bit_cast_impls[] = {{.name = "bit_cast_cpu", .have = bit_cast_have, .run = cast_run, .inplace = 1},
                                          {0}};
 
-#define CAST(NAME, SINCE, READ, INFER, IMPLS)                                                                          \
+#define CAST(NAME, SINCE, READ, INFER, IMPLS, FLAGS)                                                                   \
     {                                                                                                                  \
         .domain = "", .name = NAME, .since = SINCE, .params_size = sizeof(cast_params), .read = READ, .infer = INFER,  \
-        .impls = IMPLS                                                                                                 \
+        .impls = IMPLS, .flags = FLAGS                                                                                 \
     }
 
 const mr_op mr_ops_cast[] = {
-    CAST("Cast", 1, cast_read, cast_infer, cast_impls),
-    CAST("CastLike", 15, cast_like_read, cast_infer, cast_impls),
-    CAST("BitCast", 26, bit_cast_read, bit_cast_infer, bit_cast_impls),
+    CAST("Cast", 1, cast_read, cast_infer, cast_impls, MR_OP_FLOAT_CAST),
+    CAST("CastLike", 15, cast_like_read, cast_infer, cast_impls, MR_OP_FLOAT_CAST),
+    CAST("BitCast", 26, bit_cast_read, bit_cast_infer, bit_cast_impls, 0),
     {0},
 };

@@ -13,6 +13,7 @@ typedef struct mr_builder {
     bool *need; /* by node */
     int cap_steps;
     mr_exec exec;
+    const int *out; /* ids of the present node's outputs: those of the graph, or of narrower floats that a step then carries */
 } mr_builder;
 
 /* The value is known: v takes over the reference. */
@@ -28,7 +29,11 @@ bool mr_fold_view(mr_builder *b, const mr_call *c);
 bool mr_fold_constant(mr_builder *b, const mr_node *n);
 
 /* steps.c */
-mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl);
+mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl); /* impl NULL: a view, or chosen while running */
+mr_status mr_add_view(mr_builder *b, mr_call *c);
+/* A new value like id, but of this element type, for outputs that are carried afterwards. -1: out of memory. */
+int mr_narrow_twin(mr_builder *b, int id, mr_dtype d);
+mr_status mr_add_carry(mr_builder *b, const mr_node *n, int from, int to);
 bool mr_outputs_to_host(mr_builder *b); /* the caller gets outputs in host memory */
 
 #endif

@@ -117,6 +117,7 @@ typedef enum mr_place {
 
 typedef struct mr_pvalue {
     mr_type type;   /* kind MR_NONE: not known (fed by a refused node) or absent */
+    mr_dtype declared; /* under --precision f64: the element type that checks see; else MR_UNDEFINED */
     mr_shape shape;
     mr_value *known; /* retained */
     mr_dim *elems;
@@ -132,15 +133,17 @@ typedef enum mr_step_kind {
     MR_STEP_RUN,     /* shapes known: call the kernel */
     MR_STEP_VIEW,    /* another name for the same bytes */
     MR_STEP_DYNAMIC, /* infer, resolve and allocate first */
-    MR_STEP_COPY     /* from one device's memory to another's */
+    MR_STEP_COPY,    /* from one device's memory to another's */
+    MR_STEP_CARRY    /* from a narrower float to the double that carries it */
 } mr_step_kind;
 
 typedef struct mr_step {
     mr_step_kind kind;
+    bool view; /* output 0 is input 0 under another shape or name */
     const mr_node *node;
     const mr_impl *impl; /* NULL: dynamic, view, copy */
     mr_fn fn;
-    int *in, *out; /* ids of plan values; -1: absent */
+    const int *in, *out; /* ids of plan values; -1: absent */
     int n_in, n_out;
     size_t scratch;
     void **packed;
@@ -151,7 +154,8 @@ typedef struct mr_step {
 typedef struct mr_key { /* what a plan was made for: one per formal input, then per capture */
     mr_type type;
     mr_shape shape;
-    mr_value *known; /* retained */
+    mr_value *known;   /* retained */
+    mr_dtype declared; /* as in mr_pvalue */
 } mr_key;
 
 typedef struct mr_plan {

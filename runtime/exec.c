@@ -1,6 +1,8 @@
 /* exec.c: runs a plan: a flat list of steps over slots. */
 #include "engine.h"
 
+#include "carrier.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +21,12 @@ static mr_status over_limit(mr_session *s, size_t bytes, mr_call *c)
     size_t limit = s->options.memory_limit;
     if (!limit || s->live + bytes <= limit) return MR_OK;
     return mr_call_fail(c, MR_E_MEMORY_LIMIT, "needs %zu bytes more while %zu of %zu are in use", bytes, s->live, limit);
+}
+
+static void grow(mr_session *s, size_t bytes)
+{
+    s->live += bytes;
+    if (s->live > s->peak) s->peak = s->live;
 }
 
 static mr_value *new_tensor(mr_call *c, mr_dtype d, const mr_shape *shape)
@@ -186,7 +194,7 @@ static mr_status alloc_outputs(mr_frame *f, const mr_step *st, mr_call *c)
             return mr_call_fail(c, MR_E_INTERNAL, "output %d has no shape though all inputs are there", o);
         s->v = new_tensor(c, mr_out_dtype(c, o), &c->out[o].shape);
         if (!s->v) return c->error->status;
-        c->exec->session->live += mr_tensor_bytes(&s->v->t);
+        grow(c->exec->session, mr_tensor_bytes(&s->v->t));
         s->t = s->v->t;
         c->out[o].t = &s->t;
     }
@@ -209,7 +217,7 @@ static void take_values(mr_frame *f, const mr_step *st, mr_call *c)
         s->v = v;
         if (v->type.kind == MR_TENSOR) {
             s->t = v->t;
-            f->plan->session->live += mr_tensor_bytes(&v->t);
+            grow(f->plan->session, mr_tensor_bytes(&v->t));
         }
     }
 }
@@ -241,7 +249,7 @@ static mr_status run_dynamic(mr_frame *f, const mr_step *st, mr_call *c)
     refresh_inputs(f, st, c);
     mr_status r = op->flags & MR_OP_CONTROL ? MR_OK : op->infer(c);
     if (r) return at_run_time(c->error, r);
-    if (op->flags & MR_OP_VIEW) return run_view(f, st, c);
+    if (st->view) return run_view(f, st, c);
     const mr_impl *impl = mr_resolve(c, MR_CPU, c->error, NULL, 0);
     if (!impl) return at_run_time(c->error, c->error->status);
     if (impl->count && (r = impl->count(c))) return r;
@@ -295,6 +303,20 @@ static mr_status run_copy(mr_frame *f, const mr_step *st, mr_error *e)
     return bad ? mr_fail(e, MR_E_DEVICE, "copy of %zu bytes: %s", bytes, d->plugin->error(d->context)) : MR_OK;
 }
 
+static mr_status run_carry(mr_frame *f, const mr_step *st, mr_call *c)
+{
+    const mr_tensor *from = &f->slots[st->in[0]].t;
+    mr_slot *to = &f->slots[st->out[0]];
+    if (f->plan->values[st->out[0]].place == MR_AT_OWNED) {
+        mr_shape shape = mr_tensor_shape(from);
+        if (!(to->v = new_tensor(c, MR_F64, &shape))) return c->error->status;
+        grow(f->plan->session, mr_tensor_bytes(&to->v->t));
+        to->t = to->v->t;
+    }
+    mr_carrier_convert(to->t.data, from);
+    return MR_OK;
+}
+
 static mr_status run_step(mr_frame *f, int k, mr_error *e)
 {
     const mr_step *st = &f->plan->steps[k];
@@ -306,6 +328,7 @@ static mr_status run_step(mr_frame *f, int k, mr_error *e)
     case MR_STEP_VIEW: return run_view(f, st, c);
     case MR_STEP_DYNAMIC: return run_dynamic(f, st, c);
     case MR_STEP_COPY: return run_copy(f, st, e);
+    case MR_STEP_CARRY: return run_carry(f, st, c);
     }
     return mr_fail(e, MR_E_INTERNAL, "a step of no known kind");
 }

@@ -1,6 +1,7 @@
 /* fold.c: nodes whose outputs can be known while planning: constants, views of known values, and what is computed at once
  * because its inputs are known and small. That is how shape arithmetic becomes values. */
 #include "builder.h"
+#include "carrier.h"
 
 #include <string.h>
 
@@ -38,6 +39,21 @@ bool mr_may_fold(const mr_builder *b, const mr_call *c)
     return large && total <= FOLD_LARGE && total <= 4 * known_bytes(c->in, c->n_in);
 }
 
+/* What a folded node gave, as the session carries it. */
+static bool set_result(mr_builder *b, int id, mr_value *v)
+{
+    mr_dtype declared = b->p->values[id].declared;
+    if (b->s->options.f64) {
+        mr_value *wide = mr_carrier_value(v);
+        if (!declared) declared = (mr_dtype)v->type.elem;
+        mr_value_release(v);
+        if (!(v = wide)) return false;
+    }
+    mr_pvalue_set_known(&b->p->values[id], v);
+    b->p->values[id].declared = b->s->options.f64 ? declared : MR_UNDEFINED;
+    return true;
+}
+
 bool mr_fold_node(mr_builder *b, mr_call *c, const mr_impl *impl)
 {
     const mr_node *n = c->node;
@@ -49,7 +65,7 @@ bool mr_fold_node(mr_builder *b, mr_call *c, const mr_impl *impl)
     c->error = kept;
     mr_error_clear(&ignored);
     for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0 && ok) mr_pvalue_set_known(&b->p->values[n->out[o]], outs[o]);
+        if (n->out[o] >= 0 && ok) ok = set_result(b, n->out[o], outs[o]);
         else mr_value_release(outs[o]);
     if (ok) b->p->folded[b->p->n_folded++] = n;
     return ok;
@@ -72,7 +88,7 @@ bool mr_fold_constant(mr_builder *b, const mr_node *n)
 {
     mr_value *v = n->op->constant(n, n->params);
     if (!v) return false;
-    mr_pvalue_set_known(&b->p->values[n->out[0]], v);
+    if (!set_result(b, n->out[0], v)) return false;
     b->p->folded[b->p->n_folded++] = n;
     return true;
 }

@@ -36,7 +36,7 @@ static void find_lifetimes(mr_plan *p)
         for (int o = 0; o < st->n_out; o++)
             if (st->out[o] >= 0) p->values[st->out[o]].first = p->values[st->out[o]].last = s;
         for (int i = 0; i < st->n_in; i++) use(p, st->in[i], s);
-        for (int k = 0; st->kind != MR_STEP_COPY && k < st->node->n_subgraphs; k++)
+        for (int k = 0; st->kind < MR_STEP_COPY && k < st->node->n_subgraphs; k++)
             use_captures(p, st->node->subgraphs[k], s);
     }
     for (int o = 0; o < p->n_outputs; o++) use(p, p->outputs[o], p->n_steps);
@@ -70,7 +70,7 @@ static void place_run_outputs(mr_plan *p, const mr_step *st, int s)
         mr_pvalue *v = &p->values[st->out[o]];
         mr_shape_bytes(&v->shape, (mr_dtype)v->type.elem, &v->bytes);
         v->place = MR_AT_ARENA;
-        for (int i = 0; o == 0 && st->impl && i < st->n_in; i++)
+        for (int i = 0; o == 0 && st->impl && i < st->n_in && i < 32; i++) /* the bits of inplace */
             if ((st->impl->inplace >> i & 1) && reusable(p, st, s, i, v->bytes)) {
                 share(p, st->out[0], st->in[i]);
                 break;
@@ -80,16 +80,16 @@ static void place_run_outputs(mr_plan *p, const mr_step *st, int s)
 
 static void place_outputs(mr_plan *p, const mr_step *st, int s)
 {
-    if (st->kind == MR_STEP_RUN || st->kind == MR_STEP_COPY) {
+    bool sized = st->out[0] < 0 || mr_shape_known(&p->values[st->out[0]].shape);
+    if (st->kind == MR_STEP_RUN || st->kind == MR_STEP_COPY || (st->kind == MR_STEP_CARRY && sized)) {
         place_run_outputs(p, st, s);
         return;
     }
-    bool view = st->node->op->flags & MR_OP_VIEW;
     for (int o = 0; o < st->n_out; o++) {
         if (st->out[o] < 0) continue;
         mr_pvalue *v = &p->values[st->out[o]];
         v->place = MR_AT_OWNED;
-        if (!view) continue;
+        if (!st->view) continue;
         mr_place from = p->values[root_of(p, st->in[0])].place;
         if (from == MR_AT_ARENA) share(p, st->out[0], st->in[0]);
         v->place = from == MR_AT_CONST ? MR_AT_INPUT : from; /* bytes of others either way: nothing to allocate or free */

@@ -99,6 +99,7 @@ enum {
     MR_OP_RANDOM = 4,      /* another result each time: never folded or merged */
     MR_OP_CONTROL = 8,     /* runs subgraphs */
     MR_OP_STATEFUL = 16,   /* never folded for another reason */
+    MR_OP_FLOAT_CAST = 64, /* between floats it only changes the type: nothing, when both are carried in double */
     MR_OP_OWN_OUTPUT = 32  /* its rows make their output values themselves (mr_call_set_value), tensors too */
 };
 

@@ -4,6 +4,7 @@
  * that's how shape arithmetic (Shape → Gather → Concat → Reshape) becomes values. What cannot run is collected, not
  * thrown: check shows all of it, preparing a run shows the first. */
 #include "builder.h"
+#include "carrier.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,19 +129,71 @@ static void take_outputs(mr_builder *b, const mr_node *n, const mr_call *c)
     for (int o = 0; o < n->n_out; o++) {
         if (n->out[o] < 0) continue;
         mr_pvalue *v = &b->p->values[n->out[o]];
-        v->type = c->out[o].type;
+        v->type = b->s->options.f64 ? mr_carrier_type(c->out[o].type) : c->out[o].type;
         v->shape = c->out[o].shape;
         v->elems = c->out[o].elems;
     }
 }
 
-static mr_status schema_check_types(const mr_call *c, mr_region *r, mr_error *e)
+/* The types of a node's inputs as the file has them, whatever carries the values. */
+static mr_type *declared_types(const mr_builder *b, const mr_call *c)
 {
-    mr_type *in = MR_REGION_NEW(r, mr_type, c->n_in + 1);
+    mr_type *in = MR_REGION_NEW(&b->p->region, mr_type, c->n_in + 1);
+    for (int i = 0; in && i < c->n_in; i++) {
+        in[i] = c->in[i].type;
+        mr_dtype d = mr_in_has(c, i) ? b->p->values[c->node->in[i]].declared : MR_UNDEFINED;
+        if (d) in[i].elem = (uint8_t)d;
+    }
+    return in;
+}
+
+static mr_status schema_check_types(mr_builder *b, const mr_call *c, mr_error *e)
+{
+    mr_type *in = declared_types(b, c);
     if (!in) return mr_builder_no_memory(e);
-    for (int i = 0; i < c->n_in; i++) in[i] = c->in[i].type;
+    /* A carrier of which nothing says what it carries (a body's input without a declared type) could be any float. */
+    for (int i = 0; b->s->options.f64 && i < c->n_in; i++)
+        if (in[i].elem == MR_F64) return MR_OK;
     mr_status st = mr_schema_types(c->node, in, c->n_in, e);
     if (st) mr_error_at_node(e, c->node);
+    return st;
+}
+
+/* Under --precision f64: what the outputs are by the file. */
+static mr_status declare_outputs(mr_builder *b, const mr_call *c)
+{
+    mr_type *in = declared_types(b, c), t;
+    if (!in) return mr_builder_no_memory(b->e);
+    for (int o = 0; o < c->n_out; o++)
+        if (c->node->out[o] >= 0)
+            b->p->values[c->node->out[o]].declared =
+                (mr_dtype)(mr_schema_out_type(c->node, in, c->n_in, o, &t) ? t.elem : c->out[o].type.elem);
+    return MR_OK;
+}
+
+/* A cast between floats that are both carried changes nothing. */
+static bool is_view(const mr_builder *b, const mr_call *c)
+{
+    if (c->node->op->flags & MR_OP_VIEW) return true;
+    if (!b->s->options.f64 || !(c->node->op->flags & MR_OP_FLOAT_CAST)) return false;
+    return mr_in_dtype(c, 0) == MR_F64 && (mr_is_carried(mr_out_dtype(c, 0)) || mr_out_dtype(c, 0) == MR_F64);
+}
+
+/* A row that makes a narrower float of its own accord (its type is an attribute) does so; a step behind it carries on. */
+static mr_status add_carried_step(mr_builder *b, mr_call *c, const mr_impl *impl)
+{
+    const mr_node *n = c->node;
+    int *out = MR_REGION_NEW(&b->p->region, int, n->n_out + 1);
+    if (!out) return mr_builder_no_memory(b->e);
+    for (int o = 0; o < n->n_out; o++) {
+        bool narrow = n->out[o] >= 0 && c->out[o].type.kind == MR_TENSOR && mr_is_carried(mr_out_dtype(c, o));
+        out[o] = narrow ? mr_narrow_twin(b, n->out[o], mr_out_dtype(c, o)) : n->out[o];
+        if (narrow && out[o] < 0) return mr_builder_no_memory(b->e);
+    }
+    b->out = out;
+    mr_status st = mr_add_step(b, c, impl);
+    for (int o = 0; !st && o < n->n_out; o++)
+        if (out[o] != n->out[o]) st = mr_add_carry(b, n, out[o], n->out[o]);
     return st;
 }
 
@@ -158,7 +211,7 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
 {
     mr_error *e = c->error;
     char shown[512] = "";
-    if (schema_check_types(c, &b->p->region, e)) return refuse(b, n, c, e, NULL);
+    if (schema_check_types(b, c, e)) return refuse(b, n, c, e, NULL);
     if (!n->op) {
         mr_fail(e, MR_E_NO_KERNEL, "%s is not implemented", n->op_type);
         mr_error_at_node(e, n);
@@ -170,8 +223,8 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
     bool inner = false; /* refused for what is in a subgraph, and recorded there */
     for (int i = before; i < b->p->refusals.n; i++) inner |= b->p->refusals.at[i].kind != MR_REFUSE_DEPENDS;
     take_outputs(b, n, c);
-    if ((n->op->flags & MR_OP_VIEW) && mr_fold_view(b, c)) return MR_OK;
-    if (n->op->flags & MR_OP_VIEW) return inner ? MR_OK : mr_add_step(b, c, NULL);
+    if (b->s->options.f64 && declare_outputs(b, c)) return b->e->status;
+    if (is_view(b, c)) return mr_fold_view(b, c) || inner ? MR_OK : mr_add_view(b, c);
     const mr_impl *impl = NULL;
     if (mr_may_fold(b, c)) {
         mr_error none = {.node = -1};
@@ -188,13 +241,15 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
     if (!impl && e->code != MR_E_DEPENDS) return refuse(b, n, c, e, shown);
     if (!impl && b->all && !mr_refusals_add(&b->p->refusals, e, c)) return mr_builder_no_memory(b->e);
     mr_error_clear(e);
-    return inner ? MR_OK : mr_add_step(b, c, impl);
+    if (inner) return MR_OK;
+    return b->s->options.f64 ? add_carried_step(b, c, impl) : mr_add_step(b, c, impl);
 }
 
 static mr_status add_node(mr_builder *b, const mr_node *n)
 {
     mr_call c;
     mr_error e = {.node = -1};
+    b->out = n->out;
     if (!make_call(b, n, &c, &e)) return mr_builder_no_memory(b->e);
     mr_status st = MR_OK;
     if (n->refusal.status) {
@@ -215,6 +270,7 @@ static void take_key(mr_pvalue *v, const mr_key *k)
 {
     v->type = k->type;
     v->shape = k->shape;
+    v->declared = k->declared;
     v->place = MR_AT_INPUT;
     if (k->known) mr_pvalue_set_known(v, mr_value_retain(k->known));
 }
@@ -229,13 +285,18 @@ static bool start_values(mr_builder *b)
         mr_pvalue *v = &p->values[i];
         v->root = i, v->first = -1, v->last = -1, v->twin = -1;
         v->shape = mr_shape_unknown();
-        if (b->g->values[i].init) mr_pvalue_set_known(v, mr_value_retain(b->g->values[i].init));
+        mr_value *init = b->g->values[i].init;
+        if (!init) continue;
+        if (b->s->options.f64) v->declared = (mr_dtype)init->type.elem;
+        init = b->s->options.f64 ? mr_carrier_value(init) : mr_value_retain(init);
+        if (!init) return false;
+        mr_pvalue_set_known(v, init);
     }
     for (int k = 0; k < p->n_keys; k++) {
         bool formal = k < b->g->n_inputs;
         int id = formal ? b->g->inputs[k] : b->g->captures[k - b->g->n_inputs];
         mr_pvalue *v = &p->values[id];
-        if (v->known && p->keys[k].known == v->known) continue; /* left to its initializer */
+        if (v->known && p->keys[k].known == b->g->values[id].init) continue; /* left to its initializer */
         mr_value_release(v->known);
         v->known = NULL;
         take_key(v, &p->keys[k]);

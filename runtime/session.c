@@ -1,4 +1,5 @@
 /* session.c: environments, loaded models, and runs of a model under one set of options. */
+#include "carrier.h"
 #include "engine.h"
 
 #include <stdio.h>
@@ -183,14 +184,17 @@ void mr_session_free(mr_session *s)
 
 /* ---- preparing ---- */
 
-static mr_key *input_keys(const mr_graph *g, mr_value *const *in)
+static mr_key *input_keys(const mr_session *s, const mr_graph *g, mr_value *const *in)
 {
     mr_key *keys = calloc((size_t)g->n_inputs + 1, sizeof *keys);
     for (int i = 0; keys && i < g->n_inputs; i++) {
         mr_value *v = in[i] ? in[i] : g->values[g->inputs[i]].init;
         if (!v) continue;
         keys[i] = (mr_key){v->type, v->type.kind == MR_TENSOR ? mr_tensor_shape(&v->t) : mr_shape_unknown(),
-                           in[i] ? NULL : v};
+                           in[i] ? NULL : v, MR_UNDEFINED};
+        if (!s->options.f64) continue;
+        keys[i].declared = (mr_dtype)v->type.elem;
+        keys[i].type = mr_carrier_type(v->type);
     }
     return keys;
 }
@@ -241,7 +245,7 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
     }
     mr_status st = mr_inputs_check(g->main, in, e);
     if (st) return st;
-    mr_key *keys = input_keys(g->main, in);
+    mr_key *keys = input_keys(s, g->main, in);
     if (!keys) return mr_fail(e, MR_E_MEMORY, "out of memory");
     mr_plan *p = mr_plan_get(s, g->main, keys, g->main->n_inputs, e);
     free(keys);
@@ -262,7 +266,7 @@ mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error 
     for (int i = 0; i < g->n_inputs; i++) {
         const mr_vinfo *v = &g->values[g->inputs[i]];
         const mr_typed_shape *t = inputs ? &inputs[i] : &v->decl;
-        keys[i] = (mr_key){t->type, t->shape, v->init};
+        keys[i] = (mr_key){t->type, t->shape, v->init, MR_UNDEFINED};
     }
     s->checking = true;
     mr_plan *p = mr_plan_build(s, g, keys, g->n_inputs, true, e);
@@ -283,12 +287,25 @@ static mr_status over_limit(const mr_session *s, const mr_plan *p, mr_error *e)
     return e->status;
 }
 
+static mr_status run_carried(const mr_session *s, mr_plan *p, mr_value *const *in, mr_value **out, mr_error *e)
+{
+    int n = s->model->g->main->n_inputs;
+    mr_value **wide = calloc((size_t)n + 1, sizeof *wide);
+    mr_status st = wide ? MR_OK : mr_fail(e, MR_E_MEMORY, "out of memory");
+    for (int i = 0; !st && i < n; i++)
+        if (in[i] && !(wide[i] = mr_carrier_value(in[i]))) st = mr_fail(e, MR_E_MEMORY, "out of memory");
+    if (!st) st = mr_plan_run(p, wide, NULL, out, 0, e);
+    for (int i = 0; wide && i < n; i++) mr_value_release(wide[i]);
+    free(wide);
+    return st;
+}
+
 mr_status mr_session_run(mr_session *s, mr_value *const *in, mr_value **out, mr_error *e)
 {
     mr_plan *p = NULL;
     mr_status st = mr_session_prepare(s, in, &p, e);
     if (st || (st = over_limit(s, p, e))) return st;
     s->deadline_ns = s->options.timeout_s > 0 ? mr_now_ns() + (int64_t)(s->options.timeout_s * 1e9) : 0;
-    s->live = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
-    return mr_plan_run(p, in, NULL, out, 0, e);
+    s->live = s->peak = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
+    return s->options.f64 ? run_carried(s, p, in, out, e) : mr_plan_run(p, in, NULL, out, 0, e);
 }

@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under --precision f64 a body declares its inputs' element types itself, or the checks see the carrier. */
+static mr_dtype formal_dtype(const mr_call *c, const mr_graph *sub, int i)
+{
+    return c->exec->session->options.f64 ? (mr_dtype)sub->values[sub->inputs[i]].decl.type.elem : MR_UNDEFINED;
+}
+
 /* How the captures of a subgraph look from the frame (running) or the plan (planning) that holds its node. */
 void mr_capture_keys(const mr_call *c, const mr_graph *sub, mr_key *keys)
 {
@@ -11,7 +17,7 @@ void mr_capture_keys(const mr_call *c, const mr_graph *sub, mr_key *keys)
     for (int i = 0; i < sub->n_captures; i++) {
         int id = sub->values[sub->captures[i]].outer;
         const mr_pvalue *v = &p->values[id];
-        keys[i] = (mr_key){v->type, v->shape, v->known};
+        keys[i] = (mr_key){v->type, v->shape, v->known, v->declared};
         if (c->exec->frame && !v->known && v->type.kind == MR_TENSOR)
             keys[i].shape = mr_tensor_shape(&c->exec->frame->slots[id].t);
     }
@@ -39,7 +45,7 @@ mr_status mr_infer_subgraph(mr_call *c, int k, bool certain, int n_in, const mr_
     int n_keys = n_in + sub->n_captures;
     mr_key *keys = mr_call_alloc(c, sizeof *keys * ((size_t)n_keys + 1));
     if (!keys) return c->error->status;
-    for (int i = 0; i < n_in; i++) keys[i] = (mr_key){in[i].type, in[i].shape, NULL};
+    for (int i = 0; i < n_in; i++) keys[i] = (mr_key){in[i].type, in[i].shape, NULL, formal_dtype(c, sub, i)};
     mr_capture_keys(c, sub, keys + n_in);
     /* Under check every node counts, and nothing is kept; otherwise the plan is likely the one that will run. */
     mr_plan *p = s->checking ? mr_plan_build(s, sub, keys, n_keys, true, c->error)
@@ -80,7 +86,8 @@ mr_status mr_call_subgraph(mr_call *c, int k, int n_in, mr_value *const *in, int
                             sub->n_inputs, sub->n_outputs, n_in, n_out);
     }
     for (int i = 0; i < n_in; i++)
-        keys[i] = (mr_key){in[i]->type, in[i]->type.kind == MR_TENSOR ? mr_tensor_shape(&in[i]->t) : mr_shape_unknown(), NULL};
+        keys[i] = (mr_key){in[i]->type, in[i]->type.kind == MR_TENSOR ? mr_tensor_shape(&in[i]->t) : mr_shape_unknown(), NULL,
+                           formal_dtype(c, sub, i)};
     mr_capture_keys(c, sub, keys + n_in);
     mr_plan *p = mr_plan_get(s, sub, keys, n_keys, c->error);
     free(keys);
