@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "expect.h"
+#include "runtime/carrier.h"
 #include "json.h"
 #include "summary.h"
 #include "tools/io/output.h"
@@ -52,6 +53,19 @@ static mr_status pick_outputs(running *r)
     return MR_OK;
 }
 
+/* Under --precision f64 results come in double: so must what they are compared with. */
+static mr_status carry_expectations(running *r)
+{
+    for (int i = 0; r->setup.options.f64 && i < r->n; i++) {
+        if (!r->want[i]) continue;
+        mr_value *wide = mr_carrier_value(r->want[i]);
+        if (!wide) return mr_fail(&r->e, MR_E_MEMORY, "out of memory");
+        mr_value_release(r->want[i]);
+        r->want[i] = wide;
+    }
+    return MR_OK;
+}
+
 /* Everything that can be wrong with the arguments is said before anything runs. */
 static mr_status prepare(running *r)
 {
@@ -60,6 +74,7 @@ static mr_status prepare(running *r)
     if (output && mr_output_check(output, r->n, &r->e)) return r->e.status;
     if (mr_feeds_read(r->a, 1, r->setup.g, &r->feeds, &r->e)) return r->e.status;
     if (mr_expectations(r->a, r->setup.g, &r->feeds, r->ids, r->names, r->n, r->want, &r->e)) return r->e.status;
+    if (carry_expectations(r)) return r->e.status;
     if (dump && mr_set_read(dump, (mr_expect){0}, &r->assumed, &r->e)) return r->e.status;
     if (dump) r->setup.options.assume = assume, r->setup.options.assume_arg = &r->assumed;
     return mr_watch_start(r->a, &r->setup, &r->feeds, !r->picked, &r->watch, &r->e);
