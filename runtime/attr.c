@@ -126,7 +126,8 @@ bool mr_read_has(mr_reader *r, const char *name)
 
 void mr_read_ignore(mr_reader *r, const char *name)
 {
-    mr_read_has(r, name);
+    const mr_attr *a = mr_node_attr(r->node, name);
+    if (mr_read_has(r, name)) r->node->attrs[a - r->node->attrs].ignored = true;
 }
 
 int mr_read_enum(mr_reader *r, const char *name, const char *const *names, int fallback)

@@ -37,6 +37,7 @@ typedef enum mr_attr_kind {
 typedef struct mr_attr {
     const char *name;
     mr_attr_kind kind;
+    bool ignored; /* the operator knows it, and it makes no difference there */
     int64_t n; /* elements of the list kinds */
     union {
         int64_t i;

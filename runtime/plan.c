@@ -234,7 +234,9 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
     }
     impl = choose_row(b, c, shown, sizeof shown);
     if (impl && impl->dev == MR_CUDA && !mr_call_shapes_known(c)) {
-        mr_fail(e, MR_E_ATTRIBUTES, "shapes that are known only while the model runs cannot be used on %s", b->s->options.device);
+        /* Under check the inputs' shapes may be what is missing. */
+        mr_fail(e, b->s->checking ? MR_E_DEPENDS : MR_E_ATTRIBUTES,
+                "shapes that are known only while the model runs cannot be used on %s", b->s->options.device);
         mr_error_at_node(e, n);
         return refuse(b, n, c, e, NULL);
     }

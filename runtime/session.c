@@ -258,6 +258,20 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
     return e->status;
 }
 
+/* Nodes of bodies that the plan did not come to, since the node that holds them is refused itself. */
+static bool refuse_unreached(mr_refusals *r, const mr_graph *g)
+{
+    for (int k = 0; k < g->n_nodes; k++) {
+        const mr_node *n = g->nodes[k];
+        bool there = n->refusal.status == MR_OK;
+        for (int i = 0; i < r->n && !there; i++) there = r->at[i].node == n;
+        if (!there && !mr_refusals_add(r, &n->refusal, &(mr_call){.node = n})) return false;
+        for (int s = 0; s < n->n_subgraphs; s++)
+            if (!refuse_unreached(r, n->subgraphs[s])) return false;
+    }
+    return true;
+}
+
 mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error *e)
 {
     const mr_graph *g = s->model->g->main;
@@ -272,7 +286,10 @@ mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error 
     mr_plan *p = mr_plan_build(s, g, keys, g->n_inputs, true, e);
     s->checking = false;
     free(keys);
-    return p;
+    if (!p || refuse_unreached(&p->refusals, g)) return p;
+    mr_fail(e, MR_E_MEMORY, "out of memory");
+    mr_plan_free(p);
+    return NULL;
 }
 
 /* ---- running ---- */

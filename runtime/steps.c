@@ -15,7 +15,8 @@ static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
 {
     mr_model *m = b->s->model;
     size_t bytes = impl->pack_size(c, i);
-    if (!bytes) return NULL;
+    if (b->s->checking) b->p->packed_bytes += bytes;
+    if (!bytes || b->s->checking) return NULL;
     uint64_t key = hash_bytes(c->params, c->node->op->params_size) ^ (uint64_t)i << 56 ^ bytes;
     pthread_mutex_lock(&m->lock);
     mr_packed *k = m->packed;

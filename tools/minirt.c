@@ -30,6 +30,22 @@ static const mr_command commands[] = {
         .run = mr_command_run,
     },
     {
+        .name = "check",
+        .arguments = "MODEL",
+        .summary = "is the file valid ONNX, and can minirt run all of it on this device?",
+        .text = "  minirt check model.onnx                every node that cannot run, by reason\n"
+                "  minirt check model.onnx --device cuda  on another device\n"
+                "  minirt check model.onnx -s batch=8     with a symbolic dimension set\n"
+                "  minirt check model.onnx --json         for other programs\n\n"
+                "No inputs are needed. Nodes in subgraphs, in function bodies and behind others that cannot run are\n"
+                "judged too. -v names attributes that are given and make no difference. Status 0: all runs, or hangs\n"
+                "on values that only a run knows; 3: not valid ONNX; 4: what an output needs cannot run.",
+        .min_args = 1,
+        .max_args = 1,
+        .groups = FOR_RUNNING | FOR_SHAPES | FOR_JSON,
+        .run = mr_command_check,
+    },
+    {
         .name = "compare",
         .arguments = "A B",
         .summary = "how do two sets of tensors differ?",
