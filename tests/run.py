@@ -3,12 +3,13 @@
 
 usage: run.py NAME=COMMAND ...
 
-Each command ends with a line `N passed, N failed` (`, N skipped` may follow); one that doesn't, or that exits with another
-status than its line asks for, counts as one failure. What a failing command printed is shown, of the others one line.
-The last line is the sum.
+Each command ends with a line `N passed, N failed` (`, N skipped` may follow) or is a cmocka program; one that says neither,
+or that exits with another status than its counts ask for, counts as one failure. What a failing command printed is shown,
+of the others one line and those that begin with "skipped". The last line is the sum.
 """
 import re, subprocess, sys, time
 
+CMOCKA = re.compile(r'\[  (PASSED|FAILED|SKIPPED)  \] (\d+) test')
 LINE = re.compile(r'(\d+) passed, (\d+) failed(?:, (\d+) skipped)?')
 
 
@@ -18,6 +19,9 @@ def run(name, command):
     lines = p.stdout.rstrip().split('\n')
     found = next((m for m in map(LINE.search, reversed(lines)) if m), None)
     passed, failed, skipped = (int(x or 0) for x in found.groups()) if found else (0, 1, 0)
+    cmocka = {} if found else dict(CMOCKA.findall(p.stdout))
+    if cmocka:
+        passed, failed, skipped = (int(cmocka.get(k, 0)) for k in ('PASSED', 'FAILED', 'SKIPPED'))
     if p.returncode and not failed:
         failed = 1
     print(f'{"FAIL" if failed else "ok":4} {name:34} {passed} passed, {failed} failed, {skipped} skipped'

@@ -24,10 +24,11 @@ models: $(VENV)/.stamp
 	$(PYTHON) tests/models/fetch.py $B/models
 	$(PYTHON) tests/models/zoo.py $B/models
 
-# ---- test programs in C: tests/unit/test_*.c, each prints "N passed, N failed" ----
+# ---- test programs: tests/unit/test_*.c and .py, tests/kernels/*.c, tests/claims ----
 
-UNIT_C   := $(patsubst tests/unit/%.c,$B/tests/%,$(wildcard tests/unit/test_*.c))
-UNIT_PY  := $(wildcard tests/unit/test_*.py tests/unit/ops/test_*.py)
+UNIT_C    := $(patsubst tests/unit/%.c,$B/tests/%,$(filter-out tests/unit/test_cuda%,$(wildcard tests/unit/test_*.c)))
+UNIT_PY   := $(wildcard tests/unit/test_*.py tests/unit/ops/test_*.py)
+TEST_BINS := $(UNIT_C) $B/tests/dump_model $(CUDA_TESTS) $(if $(NVCC),$B/tests/test_cuda_probe)
 
 $B/tests/%: tests/unit/%.c $B/libminirt.a
 	@mkdir -p $(@D)
@@ -35,14 +36,64 @@ $B/tests/%: tests/unit/%.c $B/libminirt.a
 	$(Q)$(CC) $(C_FLAGS) $(if $(findstring avx2,$*),-mavx2 -mfma -mf16c) -MMD -MP -o $@ $< $B/libminirt.a -lcmocka -lquadmath $(LIBS)
 -include $(wildcard $B/tests/*.d)
 
+# Small and of many kinds; `make test-full` runs all.
+SOME_MODELS := silero_vad magika dnsmos lac rapidocr_rec smart_turn_cut
+
+EXPECTED := tests/conformance/expected
+CONFORMS  = $B/minirt-conformance --expected $(EXPECTED)
+OFFICIAL  = $B/onnx-test-data/node $B/onnx-test-data/simple $B/onnx-test-data/pytorch-converted \
+            $B/onnx-test-data/pytorch-operator $B/onnx-test-data/light
+
 SUITES = \
   $(foreach t,$(UNIT_C),"$(notdir $(t))=$(t)") \
   $(foreach t,$(UNIT_PY),"$(notdir $(t))=$(PYTHON) $(t) --build $B") \
-  "conformance fast=$B/minirt-conformance --mode fast --expected tests/conformance/expected/cpu.txt $B/onnx-test-data/*" \
-  "conformance reference=$B/minirt-conformance --mode reference --expected tests/conformance/expected/cpu.txt $B/onnx-test-data/*"
+  $(foreach t,$(CUDA_TESTS),"$(notdir $(t))=MINIRT_CUDA_SEED=1 $(t)") \
+  $(if $(NVCC),"test_cuda_probe=$B/tests/test_cuda_probe $B/libminirt_cuda.so $B/tests/fake_driver") \
+  "conformance, fast=$(CONFORMS)/cpu.txt --mode fast $(OFFICIAL)" \
+  "conformance, reference=$(CONFORMS)/cpu.txt --mode reference $(OFFICIAL)" \
+  "conformance, cuda-host=$(CONFORMS)/cuda.txt --device cuda-host $(OFFICIAL)"
 
 ## test              everything: set up, build, every kind of test; ends in "N passed, N failed, N skipped"
 .PHONY: test
 test: test-setup
-	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(UNIT_C) $B/tests/dump_model
-	@$(PYTHON) tests/run.py $(SUITES)
+	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(TEST_BINS)
+	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON) $(SOME_MODELS)" \
+	  "claims=$(PYTHON) tests/claims/test_claims.py --build $B"
+
+## test-full         the same in full: all models, all claims, all floats; hours
+.PHONY: test-full
+test-full: test-setup
+	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(TEST_BINS) $B/tests/sweep_math
+	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON)" \
+	  "claims=$(PYTHON) tests/claims/test_claims.py --build $B --full" "floats=$B/tests/sweep_math 1"
+
+## test-models       MODELS=DIR: any folder of test folders, both modes (build/models without it)
+.PHONY: test-models
+test-models: all
+	$B/minirt-conformance --mode fast --timeout 600 $(or $(MODELS),$B/models)
+	$B/minirt-conformance --mode reference --timeout 600 $(or $(MODELS),$B/models)
+
+## lint              formatter, cppcheck, and the greps that guard the design
+.PHONY: lint
+lint:
+	@sh tests/lint.sh
+	@$(if $(wildcard $(PYTHON)),$(PYTHON) tools/gen_schema.py --check)
+
+## asan              the official data and the unit tests under AddressSanitizer and UBSan
+.PHONY: asan
+asan: test-setup conformance-data
+	@$(MAKE) --no-print-directory -j$(JOBS) B=$B/asan SAN="-fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+	  CFLAGS="-O1 -g" $B/asan/minirt $B/asan/minirt-conformance
+	$B/asan/minirt-conformance --mode fast --timeout 300 $(OFFICIAL) | tail -3
+	$B/asan/minirt-conformance --mode reference --timeout 300 $(OFFICIAL) | tail -3
+
+## fuzz              SECONDS=60: libFuzzer over the readers (needs clang)
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz:
+	@$(MAKE) --no-print-directory -j$(JOBS) B=$B/fuzz CC=clang SAN="-fsanitize=fuzzer-no-link,address,undefined" \
+	  CFLAGS="-O1 -g" $B/fuzz/libminirt.a
+	clang -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -I$B/fuzz/gen -o $B/fuzz/fuzz_model \
+	  tests/fuzz/fuzz_model.c $B/fuzz/libminirt.a $(LIBS)
+	mkdir -p $B/fuzz/corpus
+	$B/fuzz/fuzz_model -max_total_time=$(SECONDS) -rss_limit_mb=4096 $B/fuzz/corpus
