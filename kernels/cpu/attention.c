@@ -249,12 +249,12 @@ static void attention_blocks(void *arg, int64_t begin, int64_t end)
     }
 }
 
-static void attention(const mr_attention_args *a)
+void mr_attention_plain(const mr_attention_args *a)
 {
     mr_parallel_for(a->pool, blocks(a), grain(a), attention_blocks, (void *)a);
 }
 
-static size_t attention_scratch(const mr_attention_args *a)
+size_t mr_attention_plain_scratch(const mr_attention_args *a)
 {
     return sizeof(double) * RANGES * (size_t)((ROWS + 1) * (a->past + a->keys));
 }
@@ -327,8 +327,8 @@ void mr_attention_fill_scalar(mr_attention_fns *f)
     static const mr_dtype types[] = {MR_F16, MR_BF16, MR_F32, MR_F64};
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
-            f->attention[types[i]][types[j]] = attention;
-            f->scratch[types[i]][types[j]] = attention_scratch;
+            f->attention[types[i]][types[j]] = mr_attention_plain;
+            f->scratch[types[i]][types[j]] = mr_attention_plain_scratch;
         }
         f->scores[types[i]] = scores;
         f->mix[types[i]] = mix;

@@ -109,7 +109,12 @@ static inline void mr_attention_range(const mr_attention_args *a, int64_t batch,
     *to = hi < lo ? lo : hi;
 }
 
+/* The scalar level's, for what a faster level leaves to it. */
+void mr_attention_plain(const mr_attention_args *a);
+size_t mr_attention_plain_scratch(const mr_attention_args *a);
+
 void mr_attention_fill_scalar(mr_attention_fns *f);
 void mr_attention_fill_avx2(mr_attention_fns *f);
+void mr_attention_fill_avx512(mr_attention_fns *f);
 
 #endif
