@@ -6,6 +6,7 @@
 #include "kernels/cpu/part_avx2.h"
 #include "kernels/cpu/sizes.h"
 #include "kernels/cpu/total_avx2.h"
+#include "kernels/cpu/vmath_avx2.h"
 #include "kernels/cpu/wide.h"
 
 enum { AFFINE_PART = 1 << 14 };
@@ -52,6 +53,17 @@ static inline norm_mean norm_split_each(const double *p, int64_t n)
 static inline vf norm_center(vf x, norm_mean m)
 {
     return _mm256_sub_ps(_mm256_sub_ps(x, m.high), m.low);
+}
+
+/* base^power */
+static inline vf norm_power(vf base, float power)
+{
+    float v[VF];
+    if (!_mm256_movemask_ps(_mm256_cmp_ps(base, vf_zero(), _CMP_LE_OQ)))
+        return v_exp(vf_mul(vf_set(power), v_log(base)));
+    vf_store(v, base);
+    for (int i = 0; i < VF; i++) v[i] = (float)mr_pow((double)v[i], (double)power);
+    return vf_load(v);
 }
 
 #define MR_BODY "kernels/cpu/norm_avx2.inc"

@@ -14,6 +14,15 @@ typedef struct softmax_job {
     bool log;
 } softmax_job;
 
+/* exp(x) for x ≤ 0 or NaN; what is below the smallest normal float becomes 0. */
+static inline vf exp_below(vf x)
+{
+    __m256i k;
+    vf one_more = vf_add(v_exp_parts(x, vf_zero(), &k), vf_set(1));
+    vf scaled = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(one_more), _mm256_slli_epi32(k, 23)));
+    return _mm256_and_ps(scaled, _mm256_cmp_ps(x, vf_set(-87.0f), _CMP_NLT_UQ));
+}
+
 #define MR_BODY "kernels/cpu/softmax_avx2.inc"
 #include "kernels/cpu/each_float_avx2.h"
 
