@@ -58,21 +58,35 @@ static mr_status pool_infer(mr_call *c)
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-static mr_status pool_run(mr_call *c)
+static mr_pool_args pool_args(const mr_call *c)
 {
     const pool_params *p = c->params;
-    const mr_tensor *x = c->in[0].t;
-    mr_pool_args a = {.x = x->data, .planes = x->dims[0] * x->dims[1], .rank = x->rank - 2, .pool = c->pool};
+    const mr_shape *x = &c->in[0].shape;
+    mr_pool_args a = {.planes = x->d[0] * x->d[1], .rank = x->rank - 2, .pool = c->pool, .scratch = c->scratch};
+    a.x = c->in[0].t ? c->in[0].t->data : NULL;
     a.y = c->out[0].t ? c->out[0].t->data : NULL;
-    a.indices = mr_out_wanted(c, 1) ? c->out[1].t->data : NULL;
+    a.indices = mr_out_wanted(c, 1) && c->out[1].t ? c->out[1].t->data : NULL;
     a.count_pads = p->count_include_pad;
     a.column_major = p->column_major;
     a.p = p->p;
     for (int i = 0; i < a.rank; i++) {
         mr_window_axis w;
-        mr_window_axis_of(c, &p->window, a.rank, i, x->dims[2 + i], p->window.kernel.at[i], &w);
+        mr_window_axis_of((mr_call *)(uintptr_t)c, &p->window, a.rank, i, x->d[2 + i], p->window.kernel.at[i], &w);
         a.axis[i] = (mr_pool_axis){w.in, w.out, w.kernel, w.stride, w.dilation, w.pad, w.pad_end};
     }
+    return a;
+}
+
+static size_t pool_scratch(const mr_call *c)
+{
+    mr_pool_args a = pool_args(c);
+    size_t (*size)(const mr_pool_args *) = c->cpu->pool.scratch[mr_in_dtype(c, 0)];
+    return size ? size(&a) : 0;
+}
+
+static mr_status pool_run(mr_call *c)
+{
+    mr_pool_args a = pool_args(c);
     ((mr_pool_fn *)c->fn)(&a);
     return MR_OK;
 }
@@ -102,8 +116,10 @@ static mr_fn have_average(const mr_call *c) { return MR_SLOT(c->cpu->pool.averag
 static mr_fn have_max(const mr_call *c) { return MR_SLOT(c->cpu->pool.max, mr_in_dtype(c, 0)); }
 static mr_fn have_lp(const mr_call *c) { return MR_SLOT(c->cpu->pool.lp, mr_in_dtype(c, 0)); }
 
-static const mr_impl average_rows[] = {{.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run}, {0}};
-static const mr_impl max_rows[] = {{.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run}, {0}};
+static const mr_impl average_rows[] = {
+    {.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run, .scratch = pool_scratch}, {0}};
+static const mr_impl max_rows[] = {
+    {.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run, .scratch = pool_scratch}, {0}};
 static const mr_impl lp_rows[] = {{.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = pool_run}, {0}};
 static const mr_impl global_average_rows[] = {
     {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run}, {0}};

@@ -4,6 +4,10 @@
 #define TILE_ROWS 6
 #include "kernels/cpu/conv_levels.inc"
 
+#define NAME(f) f##_plane
+#include "kernels/cpu/intconv_plane.inc"
+#undef NAME
+
 #define NAME(f) f##_pairs
 #define INT_ROWS 6
 #define GROUP 2

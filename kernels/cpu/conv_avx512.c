@@ -4,6 +4,10 @@
 #define TILE_ROWS 12
 #include "kernels/cpu/conv_levels.inc"
 
+#define NAME(f) f##_plane
+#include "kernels/cpu/intconv_plane.inc"
+#undef NAME
+
 #define INT_ROWS 12
 #define VT __m512i
 #define VI 16

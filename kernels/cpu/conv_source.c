@@ -8,7 +8,7 @@ static int64_t remainder_of(int64_t a, int64_t b) { return (a % b + b) % b; }
 /* From the first to the last index that a tap of an output reaches. */
 static void reach(const mr_conv_axis *a, int64_t *low, int64_t *length)
 {
-    int64_t taps = (a->taps - 1) * a->dilation;
+    int64_t taps = a->taps > 0 ? (a->taps - 1) * a->dilation : 0;
     *low = a->offset + (taps < 0 ? taps : 0);
     *length = (a->out - 1) * a->stride + a->offset + (taps > 0 ? taps : 0) - *low + 1;
 }

@@ -14,8 +14,9 @@ typedef struct mr_conv_source {
     int64_t phases, phase_step; /* last axis: index low + q is at q % phases · phase_step + q / phases */
     int64_t channel;            /* elements of one channel */
     bool sparse[MR_CONV_RANK];  /* some indices of the axis are read under no tap, and not copied */
-    uint8_t pad;                /* what stands in every byte outside of x */
+    float pad;                  /* what stands outside of x */
     uint8_t flip;               /* bits of bytes to be flipped */
+    int32_t zero;               /* taken away from flipped bytes when they become floats */
 } mr_conv_source;
 
 /* The source for a convolution. same_type: x has the type that is computed in, so that it may be the source itself. */

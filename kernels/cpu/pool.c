@@ -74,8 +74,7 @@ static bool next_taps(const mr_pool_args *a, int64_t *t)
     return false;
 }
 
-/* How many taps of output o count on an axis. */
-static int64_t window(const mr_pool_args *a, int d, int64_t o)
+int64_t mr_pool_window(const mr_pool_args *a, int d, int64_t o)
 {
     const mr_pool_axis *x = &a->axis[d];
     int64_t at = o * x->stride - x->pad, low = a->count_pads ? -x->pad : 0;
@@ -122,26 +121,26 @@ static double root(double x, double p)
 
 void mr_pool_fill_scalar(mr_pool_fns *f)
 {
-    f->average[MR_F16] = average_f16;
-    f->average[MR_BF16] = average_bf16;
-    f->average[MR_F32] = average_f32;
-    f->average[MR_F64] = average_f64;
+    f->average[MR_F16] = mr_average_f16;
+    f->average[MR_BF16] = mr_average_bf16;
+    f->average[MR_F32] = mr_average_f32;
+    f->average[MR_F64] = mr_average_f64;
     f->lp[MR_F16] = lp_f16;
     f->lp[MR_BF16] = lp_bf16;
     f->lp[MR_F32] = lp_f32;
     f->lp[MR_F64] = lp_f64;
-    f->max[MR_F16] = max_f16;
-    f->max[MR_BF16] = max_bf16;
-    f->max[MR_F32] = max_f32;
-    f->max[MR_F64] = max_f64;
-    f->max[MR_I8] = max_i8;
-    f->max[MR_I16] = max_i16;
-    f->max[MR_I32] = max_i32;
-    f->max[MR_I64] = max_i64;
-    f->max[MR_U8] = max_u8;
-    f->max[MR_U16] = max_u16;
-    f->max[MR_U32] = max_u32;
-    f->max[MR_U64] = max_u64;
+    f->max[MR_F16] = mr_max_f16;
+    f->max[MR_BF16] = mr_max_bf16;
+    f->max[MR_F32] = mr_max_f32;
+    f->max[MR_F64] = mr_max_f64;
+    f->max[MR_I8] = mr_max_i8;
+    f->max[MR_I16] = mr_max_i16;
+    f->max[MR_I32] = mr_max_i32;
+    f->max[MR_I64] = mr_max_i64;
+    f->max[MR_U8] = mr_max_u8;
+    f->max[MR_U16] = mr_max_u16;
+    f->max[MR_U32] = mr_max_u32;
+    f->max[MR_U64] = mr_max_u64;
     f->unpool[0] = unpool_1;
     f->unpool[1] = unpool_2;
     f->unpool[2] = unpool_4;

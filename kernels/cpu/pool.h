@@ -27,6 +27,7 @@ typedef struct mr_pool_args {
     bool column_major; /* indices: the offset in a plane counts the first axis fastest */
     double p;          /* lp */
     mr_pool *pool;
+    void *scratch; /* as many bytes as the scratch slot says */
 } mr_pool_args;
 
 /* y[plane, index] = x: everything else of y is 0. index counts in a box of the extents `box`, which lies in the corner of
@@ -46,9 +47,17 @@ typedef struct mr_pool_fns {
     mr_pool_fn *average[MR_N_DTYPES]; /* an empty window gives NaN */
     mr_pool_fn *max[MR_N_DTYPES];     /* NaN wins, the first of equals stays; an empty window: the lowest value, index -1 */
     mr_pool_fn *lp[MR_N_DTYPES];
+    size_t (*scratch[MR_N_DTYPES])(const mr_pool_args *a); /* of average and max; NULL: none */
     void (*unpool[MR_N_SIZES])(const mr_unpool_args *a);
 } mr_pool_fns;
 
 void mr_pool_fill_scalar(mr_pool_fns *f);
+void mr_pool_fill_avx2(mr_pool_fns *f);
+
+/* The scalar kernels, for what faster levels leave to them. */
+mr_pool_fn mr_average_f16, mr_average_bf16, mr_average_f32;
+mr_pool_fn mr_max_f16, mr_max_bf16, mr_max_f32;
+/* How many taps of output o count on an axis. */
+int64_t mr_pool_window(const mr_pool_args *a, int axis, int64_t o);
 
 #endif
