@@ -4,40 +4,40 @@
 
 #include "kernels/cpu/wide.h"
 
-#define S float
-#define NAME(f) NAME_(f) /* so that f is expanded first */
+#define S        float
+#define NAME(f)  NAME_(f) /* so that f is expanded first */
 #define NAME_(f) f##_f32
 
-#define X double
+#define X      double
 #define GET(v) ((double)(v))
 #define PUT(v) ((float)(v))
 
 #define BODY sum
 #define JOIN (acc + b)
-#define END acc
+#define END  acc
 #include "kernels/cpu/variadic_loop.inc"
 
 #define BODY mean
 #define JOIN (acc + b)
-#define END (acc / n_in)
+#define END  (acc / n_in)
 #include "kernels/cpu/variadic_loop.inc"
 
 #undef X
 #undef GET
 #undef PUT
 
-#define X float
+#define X      float
 #define GET(v) (v)
 #define PUT(v) (v)
 
 #define BODY max
 #define JOIN (b > acc || b != b ? b : acc)
-#define END acc
+#define END  acc
 #include "kernels/cpu/variadic_loop.inc"
 
 #define BODY min
 #define JOIN (b < acc || b != b ? b : acc)
-#define END acc
+#define END  acc
 #include "kernels/cpu/variadic_loop.inc"
 
 void mr_variadic_fill_avx2(mr_variadic_fns *f)

@@ -30,7 +30,8 @@ void mr_wide_load(mr_dtype d, const void *x, int64_t n, mr_wide *w);
 /* As mr_wide_load, and integers as the nearest double. */
 void mr_wide_load_f64(mr_dtype d, const void *x, int64_t n, double *w);
 
-/* Rounded once, to nearest even. To integers: cut off toward zero, then modulo 2^bits (convert.h); to bool: not zero. */
+/* Rounded once, to nearest even. To integers: cut off toward zero, then modulo 2^bits (convert.h); to bool: not zero.
+ */
 void mr_wide_store(mr_wide_kind k, const mr_wide *w, int64_t n, mr_dtype d, void *y, mr_wide_rule rule);
 
 #endif

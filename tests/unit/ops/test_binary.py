@@ -11,7 +11,8 @@ from one_node import WORDS, versions
 cases = ArrayCases()
 random = np.random.RandomState(1)
 SHAPES = [((3, 4), (3, 4)), ((3, 4), (4,)), ((2, 3, 4), (3, 1)), ((1,), (5,)), ((), (2, 3)), ((2, 1, 4), (1, 3, 1)),
-          ((0, 3), (1, 3)), ((2, 3, 1, 5), (3, 7, 1)), ((4, 1), (1, 4)), ((1, 1), ()), ((40, 3), (40, 1)), ((3, 9000), (3, 1))]
+          ((0, 3), (1, 3)), ((2, 3, 1, 5), (3, 7, 1)), ((4, 1), (1, 4)), ((1, 1), ()), ((40, 3), (40, 1)),
+          ((3, 9000), (3, 1))]
 EPSILON = {'float16': 2**-11, 'bfloat16': 2**-8, 'float32': 2**-24, 'float64': 2**-53}
 
 
@@ -54,9 +55,12 @@ def float_mod(a, b):
 
 
 ARITHMETIC = {
-    'Add': (np.add, lambda a, b: a + b), 'Sub': (np.subtract, lambda a, b: a - b), 'Mul': (np.multiply, lambda a, b: a * b),
-    'Div': (np.divide, truncated), 'PRelu': (lambda a, b: np.where(a < 0, a * b, a), lambda a, b: a * b if a < 0 else a),
-    'BitwiseAnd': (None, lambda a, b: a & b), 'BitwiseOr': (None, lambda a, b: a | b), 'BitwiseXor': (None, lambda a, b: a ^ b),
+    'Add': (np.add, lambda a, b: a + b), 'Sub': (np.subtract, lambda a, b: a - b),
+    'Mul': (np.multiply, lambda a, b: a * b),
+    'Div': (np.divide, truncated), 'PRelu': (lambda a, b: np.where(a < 0, a * b, a), lambda a,
+                                             b: a * b if a < 0 else a),
+    'BitwiseAnd': (None, lambda a, b: a & b), 'BitwiseOr': (None, lambda a, b: a | b),
+    'BitwiseXor': (None, lambda a, b: a ^ b),
     'mod': (float_mod, lambda a, b: a % b), 'fmod': (np.fmod, lambda a, b: a - b * truncated(a, b)),
 }
 COMPARISONS = {'Equal': np.equal, 'Greater': np.greater, 'GreaterOrEqual': np.greater_equal, 'Less': np.less,
@@ -134,7 +138,8 @@ for dtype in allowed(versions('SwiGLU')[0], versions('SwiGLU')[0].inputs[0]):
         wide = a.astype(np.float64)
         with np.errstate(all='ignore'):
             y = (wide / (1 + np.exp(-alpha * wide)) * b.astype(np.float64)).astype(dtype)
-        cases.node('SwiGLU', 28, [a, b], [y], (2.0**-20 if dtype.itemsize >= 4 else 2.0**-7, 1e-12), name=dtype.name, alpha=alpha)
+        cases.node('SwiGLU', 28, [a, b], [y], (2.0**-20 if dtype.itemsize >= 4 else 2.0**-7, 1e-12), name=dtype.name,
+                   alpha=alpha)
 cases.node('SwiGLU', 28, [signed, signed[:1]], [signed], says='shapes must be equal')
 
 # ---- shifts, also by what no bit survives ----
@@ -142,7 +147,8 @@ cases.node('SwiGLU', 28, [signed, signed[:1]], [signed], says='shapes must be eq
 for schema in versions('BitShift'):
     for dtype in allowed(schema, schema.inputs[0]):
         bits = np.iinfo(dtype).bits
-        by = np.array([0, 1, 3, bits - 1, bits, bits + 1, 100] + ([-1, -bits] if dtype.kind == 'i' else [])).astype(dtype)
+        by = np.array([0, 1, 3, bits - 1, bits, bits + 1, 100] + ([-1,
+                                                                   -bits] if dtype.kind == 'i' else [])).astype(dtype)
         x = samples(dtype, (6, 1))
         for direction in ('LEFT', 'RIGHT'):
             def shift(v, n):
@@ -173,7 +179,8 @@ for schema in versions('Pow'):
                     z = np.power(x.astype(np.float64), y.astype(np.float64)).astype(base)
             check('Pow', schema.since_version, x, y, z, f'{base.name}_{exponent.name}')
 i64, f32 = np.int64, np.float32
-cases.node('Pow', 13, [np.array([1, -1, -1, 2, 5], i64), np.array([-3, -3, -2, -1, -9], i64)], [np.array([1, -1, 1, 0, 0], i64)])
+cases.node('Pow', 13, [np.array([1, -1, -1, 2, 5], i64), np.array([-3, -3, -2, -1, -9], i64)],
+           [np.array([1, -1, 1, 0, 0], i64)])
 cases.node('Pow', 13, [np.array([3, 0, 2], i64), np.array([2, -1, 2], i64)], [np.array([9, 0, 4], i64)],
            says='integer 0 to the power -1 at element 1')
 special = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, np.inf, -np.inf, np.nan, 3.0], f32)
@@ -193,7 +200,8 @@ for op in ['Add', 'Sub', 'Mul', 'Div', 'Pow', 'And', 'Or', 'Xor', 'Equal', 'Grea
         if schema.since_version >= 7:
             continue
         for dtype in allowed(schema, schema.inputs[0]):
-            for sb, axis, aligned in [((5,), None, (5,)), ((4, 5), None, (4, 5)), ((3, 4), 1, (3, 4, 1)), ((2,), 0, (2, 1, 1, 1)),
+            for sb, axis, aligned in [((5,), None, (5,)), ((4, 5), None, (4, 5)), ((3, 4), 1, (3, 4, 1)),
+                                      ((2,), 0, (2, 1, 1, 1)),
                                       ((), None, ()), ((1, 1), None, (1, 1)), ((1,), 2, ()), ((3, 4), -3, (3, 4, 1))]:
                 a, b = samples(dtype, (2, 3, 4, 5)), samples(dtype, sb, nonzero=True)
                 if op == 'Pow':

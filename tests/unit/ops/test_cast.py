@@ -16,9 +16,11 @@ from one_node import versions
 cases = ArrayCases()
 random = np.random.RandomState(3)
 
-NARROW = {ml_dtypes.float8_e4m3fn: 8, ml_dtypes.float8_e4m3fnuz: 8, ml_dtypes.float8_e5m2: 8, ml_dtypes.float8_e5m2fnuz: 8,
+NARROW = {ml_dtypes.float8_e4m3fn: 8, ml_dtypes.float8_e4m3fnuz: 8, ml_dtypes.float8_e5m2: 8,
+          ml_dtypes.float8_e5m2fnuz: 8,
           ml_dtypes.float6_e2m3fn: 6, ml_dtypes.float6_e3m2fn: 6, ml_dtypes.float4_e2m1fn: 4}
-SMALL_INTS = {ml_dtypes.int4: (4, True), ml_dtypes.uint4: (4, False), ml_dtypes.int2: (2, True), ml_dtypes.uint2: (2, False)}
+SMALL_INTS = {ml_dtypes.int4: (4, True), ml_dtypes.uint4: (4, False), ml_dtypes.int2: (2, True),
+              ml_dtypes.uint2: (2, False)}
 E8M0 = ml_dtypes.float8_e8m0fnu
 FLOAT8 = list(NARROW)[:4]
 WIDE = {np.float16: (10, 5), ml_dtypes.bfloat16: (7, 8), np.float32: (23, 8), np.float64: (52, 11)}
@@ -141,15 +143,17 @@ def samples(t, to):
         return np.array([True, False, True])
     if not is_float(t):
         low, high = int_range(t)
-        values = [v for v in [low, low + 1, -200, -1, 0, 1, 2, 3, 5, 7, 127, 128, 255, 256, 300, 65519, 65520, 65535, 2**24 + 1,
-                              2**31, 2**53 + 1, 2**60 + 2**52 + 1, high - 1, high] if low <= v <= high]
+        values = [v for v in [low, low + 1, -200, -1, 0, 1, 2, 3, 5, 7, 127, 128, 255, 256, 300, 65519, 65520, 65535,
+                              2**24 + 1, 2**31, 2**53 + 1, 2**60 + 2**52 + 1, high - 1, high] if low <= v <= high]
         x = np.array(values, object).astype(t)
     elif t.type in NARROW or t.type == E8M0:
         x = np.arange(1 << NARROW.get(t.type, 8), dtype=np.uint8).view(t)
     else:
-        values = [0.0, -0.0, np.nan, np.inf, -np.inf, 0.5, 1.5, 2.5, -1.9, 7.5, 8.0, 15.5, 127.9, 128.0, -129.0, 255.9, 256.0,
-                  300.7, -300.7, 464.0, 464.1, 479.0, 57344.0, 61440.0, 61439.0, 65504.0, 65519.99, 65520.0, 1e-3, 2e-5, 6e-8,
-                  2.9e-8, 1e-40, 1e-45, 3e9, -3e9, 1e19, 3e19, 1e30, 3.4028235e38, 3.4028236e38, 1e300, 2.0**-127, 2.0**-130]
+        values = [0.0, -0.0, np.nan, np.inf, -np.inf, 0.5, 1.5, 2.5, -1.9, 7.5, 8.0, 15.5, 127.9, 128.0, -129.0, 255.9,
+                  256.0, 300.7, -300.7, 464.0, 464.1, 479.0, 57344.0, 61440.0, 61439.0, 65504.0, 65519.99, 65520.0,
+                  1e-3, 2e-5, 6e-8, 2.9e-8, 1e-40, 1e-45, 3e9, -3e9, 1e19, 3e19, 1e30, 3.4028235e38, 3.4028236e38,
+                  1e300,
+                  2.0**-127, 2.0**-130]
         with np.errstate(over='ignore'):
             x = np.concatenate([np.array(values), random.randn(40) * np.exp2(random.randint(-20, 20, 40))]).astype(t)
     return np.abs(x) if to.type == E8M0 and t != bool and t.type != E8M0 and (is_float(t) or int_range(t)[0] < 0) else x
@@ -170,6 +174,10 @@ def numeric_pairs(schema, like=False):
         for b in allowed(schema, schema.inputs[1] if like else schema.outputs[0]):
             if a != object and b != object:
                 yield a, b
+
+
+def zeros(t, shape):
+    return np.zeros(shape, np.uint8).view(t) if t.itemsize == 1 else np.zeros(shape, t)
 
 
 def code(t):
@@ -204,11 +212,11 @@ for schema in versions('CastLike'):
     for k in random.choice(len(pairs), 25, False):
         a, b = pairs[k]
         x = nonnegative(samples(a, a), b)
-        cases.node('CastLike', schema.since_version, [x, np.zeros((1, 0), np.uint8).view(b) if b.itemsize == 1 else
-                                                      np.zeros((1, 0), b)], [cast(x, b)], name=f'{a.name}_{b.name}')
+        cases.node('CastLike', schema.since_version, [x, zeros(b, (1, 0))], [cast(x, b)], name=f'{a.name}_{b.name}')
 cases.node('Cast', 13, [np.zeros((2, 0), np.float32)], [np.zeros((2, 0), np.int64)], to=TensorProto.INT64)
 cases.node('Cast', 13, [np.array(2.5, np.float32)], [np.array(2, np.int64)], to=TensorProto.INT64)
-cases.node('Cast', 13, [np.zeros(2, np.float32)], [np.zeros(2, np.float32)], to=TensorProto.FLOAT8E5M2, says='float8e5m2')
+cases.node('Cast', 13, [np.zeros(2, np.float32)], [np.zeros(2, np.float32)], to=TensorProto.FLOAT8E5M2,
+           says='float8e5m2')
 cases.node('Cast', 13, [np.zeros(2, np.float32)], [np.zeros(2, np.float32)], to=77, says='77')
 bytes_ = np.arange(9000, dtype=np.float32)
 cases.node('Cast', 13, [bytes_], [(bytes_.astype(np.int64) % 256).astype(np.uint8)], to=TensorProto.UINT8)
@@ -233,9 +241,11 @@ for text in ['Hello World!', '', '1.2.3', '0x10', '1e', 'true']:
                says=f'"{text}" at element 1 is no number')
 
 SPELT = {
-    np.float32: [(0.1, '0.1'), (314.15927, '314.15927'), (1, '1.0'), (-0.0, '-0.0'), (1e16, '1e+16'), (1e-5, '1e-05'), (0.0001, '1e-04'),
-                 (np.nan, 'nan'), (np.inf, 'inf'), (-np.inf, '-inf'), (16777216, '16777216.0'), (1.17549435e-38, '1.1754944e-38')],
-    np.float64: [(0.1, '0.1'), (1 / 3, '0.3333333333333333'), (1e22, '1e+22'), (123456789.125, '123456789.125'), (5e-324, '5e-324')],
+    np.float32: [(0.1, '0.1'), (314.15927, '314.15927'), (1, '1.0'), (-0.0, '-0.0'), (1e16, '1e+16'), (1e-5, '1e-05'),
+                 (0.0001, '1e-04'), (np.nan, 'nan'), (np.inf, 'inf'), (-np.inf, '-inf'), (16777216, '16777216.0'),
+                 (1.17549435e-38, '1.1754944e-38')],
+    np.float64: [(0.1, '0.1'), (1 / 3, '0.3333333333333333'), (1e22, '1e+22'), (123456789.125, '123456789.125'),
+                 (5e-324, '5e-324')],
     np.float16: [(0.1, '0.1'), (65504, '65500.0'), (2**-24, '6e-08'), (1.5, '1.5')],
     ml_dtypes.bfloat16: [(0.1, '0.1'), (256, '256.0'), (1.5, '1.5')],
     ml_dtypes.float8_e4m3fn: [(0.1015625, '0.1015625'), (448, '448.0'), (np.nan, 'nan')],
@@ -247,7 +257,8 @@ SPELT = {
 }
 for t, pairs in SPELT.items():
     x = np.array([v for v, _ in pairs], object if t in (np.uint64, np.int64) else None).astype(t)
-    cases.node('Cast', 21, [x], [np.array([s for _, s in pairs], object)], name=f'{np.dtype(t).name}_text', to=TensorProto.STRING)
+    cases.node('Cast', 21, [x], [np.array([s for _, s in pairs], object)], name=f'{np.dtype(t).name}_text',
+               to=TensorProto.STRING)
 words = np.array(['a', '', 'naïve'], object)
 cases.node('Cast', 21, [words], [words], to=TensorProto.STRING)
 cases.node('CastLike', 21, [np.array([1.5], np.float32), words], [np.array(['1.5'], object)])
@@ -268,21 +279,24 @@ def codes(t):
     return np.frombuffer(random.bytes(16 * t.itemsize), np.uint8)
 
 
+def all_of(t):
+    """Every code, or random ones."""
+    if t == bool:
+        return np.array([True, False])
+    flat = codes(t)
+    return (flat.astype(np.int8) if wire_bits(t) < 8 else flat).view(t)
+
+
 schema = versions('BitCast')[0]
 for a in allowed(schema, schema.inputs[0]):
     for b in allowed(schema, schema.outputs[0]):
         if bool in (a, b) and a != b:
             continue  # bytes that are neither 0 nor 1
-        bits = wire_bits(a)
-        x = np.array([True, False]) if a == bool else codes(a).view(a) if bits != 2 and bits != 4 else codes(a).astype(np.int8).view(a)
-        if bits != wire_bits(b):
-            if random.rand() < 0.1:
-                cases.node('BitCast', 26, [x], [np.zeros(x.shape, np.uint8).view(b) if b.itemsize == 1 else np.zeros(x.shape, b)],
-                           to=code(b), says='bits')
-            continue
-        y = x.copy() if a == b else (codes(b).view(b) if bits <= 8 else x.view(b))
-        if bits < 8 and a != b:
-            y = codes(b).astype(np.int8).view(b)
-        cases.node('BitCast', 26, [x], [y], name=f'{a.name}_{b.name}', to=code(b))
+        x, bits = all_of(a), wire_bits(a)
+        if bits == wire_bits(b):
+            y = x if a == b else x.view(b) if bits >= 8 else all_of(b)
+            cases.node('BitCast', 26, [x], [y], name=f'{a.name}_{b.name}', to=code(b))
+        elif random.rand() < 0.1:
+            cases.node('BitCast', 26, [x], [zeros(b, x.shape)], to=code(b), says='bits')
 
 cases.run()

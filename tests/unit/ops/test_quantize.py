@@ -1,5 +1,6 @@
 """QuantizeLinear and DequantizeLinear: every version and type, whole tensors, axes and blocks, precision, saturation;
-DynamicQuantizeLinear. What is expected is the formula of the operator, element by element. Every combination of types is
+DynamicQuantizeLinear. What is expected is the formula of the operator,
+element by element. Every combination of types is
 tried in the newest version, some in the others (-a: all)."""
 import itertools
 import sys
@@ -15,7 +16,8 @@ cases = ArrayCases()
 random = np.random.RandomState(4)
 f32 = np.float32
 
-LIMITS = {'uint8': (0, 255), 'int8': (-128, 127), 'uint16': (0, 65535), 'int16': (-32768, 32767), 'uint4': (0, 15), 'int4': (-8, 7),
+LIMITS = {'uint8': (0, 255), 'int8': (-128, 127), 'uint16': (0, 65535), 'int16': (-32768, 32767), 'uint4': (0, 15),
+          'int4': (-8, 7),
           'uint2': (0, 3), 'int2': (-2, 1)}
 FLOATS = ('float32', 'float16', 'bfloat16')
 FLOAT8 = ('float8_e4m3fn', 'float8_e4m3fnuz', 'float8_e5m2', 'float8_e5m2fnuz')
@@ -41,8 +43,8 @@ def rounded(v, t):
 
 
 def quantize(x, scale, zero, t, axis=1, block=0, precision=None, saturate=1):
-    p = precision or (scale.dtype if scale.dtype.name in FLOATS else x.dtype if scale.dtype.name != 'int32' and x.dtype.name in FLOATS
-                      else None)
+    power_of_two = scale.dtype.name == 'float8_e8m0fnu' and x.dtype.name in FLOATS
+    p = precision or (scale.dtype if scale.dtype.name in FLOATS else x.dtype if power_of_two else None)
     s = rounded(full(scale.astype(np.float64), x.shape, axis, block), precision)
     z = full(zero.astype(np.float64), x.shape, axis, block) if zero is not None else 0
     q = rounded(rounded(x.astype(np.float64), p) / s, p)
@@ -111,7 +113,8 @@ for schema in versions('QuantizeLinear'):
         for kind in kinds(version):
             shape = SHAPES[random.randint(len(SHAPES))]
             scales, attributes = granularity(shape, kind)
-            x = random.randint(-3000, 3000, shape).astype(tx) if tx.name == 'int32' else (random.randn(*shape) * 20).astype(tx)
+            x = random.randint(-3000, 3000,
+                               shape).astype(tx) if tx.name == 'int32' else (random.randn(*shape) * 20).astype(tx)
             scale = np.asarray(some_scale(scales, ts, x))
             zero = np.asarray(small(ty, scales) if ty.name in LIMITS else np.zeros(scales)).astype(ty)
             more = dict(attributes)
@@ -140,11 +143,13 @@ for schema in versions('DequantizeLinear'):
             scales, attributes = granularity(shape, kind)
             x, scale = np.asarray(small(tx, shape)), np.asarray(some_scale(scales, ts, None))
             zero = np.asarray(small(tx, scales)) if tx.name in LIMITS and random.rand() < 0.7 else None
-            more = dict(attributes, **({'output_dtype': code(ty)} if ty != ts or (version >= 23 and random.rand() < 0.3) else {}))
+            more = dict(attributes,
+                        **({'output_dtype': code(ty)} if ty != ts or (version >= 23 and random.rand() < 0.3) else {}))
             with np.errstate(over='ignore'):
                 y = dequantize(x, scale, zero, ty, attributes.get('axis', 1), attributes.get('block_size', 0))
             tolerance = {'float32': 2.0**-23, 'float16': 2.0**-10}.get(ty.name, 2.0**-7)
-            cases.node('DequantizeLinear', version, [x, scale] + ([zero] if zero is not None else []), [y], (tolerance, 0),
+            cases.node('DequantizeLinear', version, [x, scale] + ([zero] if zero is not None else []), [y],
+                       (tolerance, 0),
                        name=f'{tx.name}_{ts.name}_{ty.name}_{kind}', **more)
 
 # ---- corners ----
@@ -154,10 +159,12 @@ for t in (np.uint8, np.int8, np.int16, ml_dtypes.int4):
     y = quantize(x, np.array(1, f32), np.array(0).astype(t), np.dtype(t))
     cases.node('QuantizeLinear', 21, [x, np.array(1, f32), np.array(0).astype(t)], [y], name='ties')
 many = (random.randn(3, 5000) * 50).astype(f32)
-for scale, zero, axis in [(np.array(0.3, f32), np.array(7, np.uint8), 1), (np.array([0.3, 0.2, 0.7], f32), np.array([1, 200, 7], np.uint8), 0)]:
+for scale, zero, axis in [(np.array(0.3, f32), np.array(7, np.uint8), 1),
+                          (np.array([0.3, 0.2, 0.7], f32), np.array([1, 200, 7], np.uint8), 0)]:
     y = quantize(many, scale, zero, np.dtype(np.uint8), axis)
     cases.node('QuantizeLinear', 13, [many, scale, zero], [y], axis=axis)
-    cases.node('DequantizeLinear', 13, [y, scale, zero], [dequantize(y, scale, zero, np.dtype(f32), axis)], (2.0**-23, 0), axis=axis)
+    cases.node('DequantizeLinear', 13, [y, scale, zero], [dequantize(y, scale, zero, np.dtype(f32), axis)],
+               (2.0**-23, 0), axis=axis)
 last = np.abs(random.randn(5000)).astype(f32) + f32(0.1)
 y = quantize(many, last, None, np.dtype(np.uint8), 1)
 cases.node('QuantizeLinear', 13, [many, last], [y], axis=-1)
@@ -167,16 +174,20 @@ for shape in [(), (0,), (0, 3)]:
 whole, two = np.zeros((2, 3), f32), np.ones(2, f32)
 cases.node('QuantizeLinear', 13, [whole, two], [whole.astype(np.uint8)], says='along which it runs, has 3')
 cases.node('QuantizeLinear', 13, [whole, two], [whole.astype(np.uint8)], says='outside [-2,1]', axis=2)
-cases.node('QuantizeLinear', 13, [whole, two, np.zeros(3, np.uint8)], [whole.astype(np.uint8)], says='its shape must be that of y_scale',
+cases.node('QuantizeLinear', 13, [whole, two, np.zeros(3, np.uint8)], [whole.astype(np.uint8)],
+           says='its shape must be that of y_scale',
            axis=0)
-cases.node('QuantizeLinear', 21, [whole, np.ones((2, 3), f32)], [whole.astype(np.uint8)], says='axis 1 must have 2', block_size=2)
-cases.node('QuantizeLinear', 21, [whole, np.array(1, f32), np.array(1, np.int8)], [whole.astype(np.uint8)], says='output_dtype is uint8',
+cases.node('QuantizeLinear', 21, [whole, np.ones((2, 3), f32)], [whole.astype(np.uint8)], says='axis 1 must have 2',
+           block_size=2)
+cases.node('QuantizeLinear', 21, [whole, np.array(1, f32), np.array(1, np.int8)], [whole.astype(np.uint8)],
+           says='output_dtype is uint8',
            output_dtype=2)
 cases.node('QuantizeLinear', 21, [whole, np.array(1, f32)], [whole], says='float32', output_dtype=1)
 
 # ---- DynamicQuantizeLinear: every step in float ----
 
-for x in [np.array([0, 2, -3, -2.5, 1.34, 0.5], f32), np.array([-1, -2.1, -1.3], f32), np.array([[1, 2.1], [1.3, 2.5]], f32),
+for x in [np.array([0, 2, -3, -2.5, 1.34, 0.5], f32), np.array([-1, -2.1, -1.3], f32),
+          np.array([[1, 2.1], [1.3, 2.5]], f32),
           (random.randn(4, 3000) * 7).astype(f32), np.array([0.5], f32)]:
     low, high = min(f32(0), x.min()), max(f32(0), x.max())
     scale = f32(f32(high - low) / f32(255))

@@ -38,7 +38,8 @@ def joined(op, xs):
         return np.asarray(y / len(xs) if op == 'Mean' else y).astype(xs[0].dtype)
 
 
-SHAPES = [[(3, 4)], [(3, 4), (3, 4)], [(3, 4), (4,), (3, 1)], [(), (2, 1), (1, 3), (1,)], [(2, 0), (1,)], [(600,), (600,), ()],
+SHAPES = [[(3, 4)], [(3, 4), (3, 4)], [(3, 4), (4,), (3, 1)], [(), (2, 1), (1, 3), (1,)], [(2, 0), (1,)],
+          [(600,), (600,), ()],
           [(3, 1)] + [(1, 5)] * 70]
 for op in ['Sum', 'Mean', 'Max', 'Min']:
     for schema in versions(op):
@@ -49,7 +50,8 @@ for op in ['Sum', 'Mean', 'Max', 'Min']:
                 cases.node(op, schema.since_version, xs, [y], (ROUND.get(dtype.name, 0), 0), name=dtype.name)
 f32 = np.float32
 cases.node('Sum', 6, [np.zeros((2, 3), f32), np.zeros(3, f32)], [np.zeros((2, 3), f32)], says='before opset 8')
-cases.node('Sum', 13, [np.array([1e8, 1], f32), np.array([1, 1e8], f32), np.array([-1e8, -1e8], f32)], [np.array([1, 1], f32)],
+cases.node('Sum', 13, [np.array([1e8, 1], f32), np.array([1, 1e8], f32), np.array([-1e8, -1e8], f32)],
+           [np.array([1, 1], f32)],
            name='rounded_once')
 
 # ---- Where ----
@@ -57,7 +59,8 @@ cases.node('Sum', 13, [np.array([1e8, 1], f32), np.array([1, 1e8], f32), np.arra
 for schema in versions('Where'):
     for dtype in allowed(schema, schema.inputs[1]):
         for sc, sx, sy in [((3, 4), (3, 4), (3, 4)), ((4,), (3, 1), (1,)), ((3, 1), (3, 4), ()), ((), (2, 3), (3,)),
-                           ((2, 3, 4), (), ()), ((3, 1), (1, 4), (3, 4)), ((0,), (1,), ()), ((5,), (5,), (1,)), ((5,), (), (5,))]:
+                           ((2, 3, 4), (), ()), ((3, 1), (1, 4), (3, 4)), ((0,), (1,), ()), ((5,), (5,), (1,)),
+                           ((5,), (), (5,))]:
             c, x, y = samples(np.dtype(bool), sc), samples(dtype, sx), samples(dtype, sy)
             cases.node('Where', schema.since_version, [c, x, y], [np.asarray(np.where(c, x, y)).astype(dtype)],
                        name=dtype.name)

@@ -74,8 +74,10 @@ FLOAT = {
 }
 ATTRIBUTES = {
     'Celu': [{'alpha': 2.0}, {'alpha': -0.5}], 'Elu': [{'alpha': 0.25}], 'Gelu': [{'approximate': 'tanh'}],
-    'HardSigmoid': [{'alpha': 0.5, 'beta': 0.25}], 'LeakyRelu': [{'alpha': -0.5}], 'Selu': [{'alpha': 2.0, 'gamma': 0.5}],
-    'Shrink': [{'lambd': 1.5, 'bias': 0.75}, {'lambd': 0.0}, {'lambd': -1.0, 'bias': 0.5}], 'Swish': [{'alpha': 1.5}], 'ThresholdedRelu': [{'alpha': 2.0}],
+    'HardSigmoid': [{'alpha': 0.5, 'beta': 0.25}], 'LeakyRelu': [{'alpha': -0.5}],
+    'Selu': [{'alpha': 2.0, 'gamma': 0.5}],
+    'Shrink': [{'lambd': 1.5, 'bias': 0.75}, {'lambd': 0.0}, {'lambd': -1.0, 'bias': 0.5}], 'Swish': [{'alpha': 1.5}],
+    'ThresholdedRelu': [{'alpha': 2.0}],
 }
 DEFAULTS = {('Selu', 1): {'alpha': np.float32(1.6732), 'gamma': np.float32(1.0507)}}
 
