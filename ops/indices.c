@@ -27,13 +27,8 @@ static mr_status outside(mr_call *c, int i, int64_t at, int64_t dim)
 mr_status mr_want_indices(mr_call *c, int i, int64_t dim)
 {
     const mr_tensor *t = c->in[i].t;
-    int64_t n = mr_tensor_count(t), low = 0, high = -1;
-    for (int64_t k = 0; k < n; k++) {
-        int64_t v = t->dtype == MR_I64 ? ((const int64_t *)t->data)[k] : ((const int32_t *)t->data)[k];
-        low = v < low ? v : low;
-        high = v > high ? v : high;
-    }
-    if (low >= -dim && high < dim) return MR_OK;
+    int64_t n = mr_tensor_count(t);
+    if (mr_index_inside(mr_index_of(c, i), n, dim)) return MR_OK;
     for (int64_t k = 0; k < n; k++) {
         int64_t v = mr_tensor_int(t, k);
         if (v < -dim || v >= dim) return outside(c, i, k, dim);

@@ -24,6 +24,8 @@ static void copy(const mr_copy_args *a, size_t size);
 
 static void (*const copy_runs[])(void *, int64_t, int64_t) = {copy_runs_1, copy_runs_2, copy_runs_4, copy_runs_8,
                                                               copy_runs_16};
+static void (*const copy_parts[])(void *, int64_t, int64_t) = {copy_parts_1, copy_parts_2, copy_parts_4, copy_parts_8,
+                                                               copy_parts_16};
 static void (*const copy_strips[])(void *, int64_t, int64_t) = {copy_strips_1, copy_strips_2, copy_strips_4,
                                                                 copy_strips_8, copy_strips_16};
 
@@ -66,23 +68,36 @@ static void cut_strips(copy_job *j, int d, size_t size)
     j->parts = (j->rows + j->part - 1) / j->part;
 }
 
+/* Cuts the last dimension into parts, when it's longer than what a thread takes. */
+static void cut_runs(copy_job *j, size_t size)
+{
+    mr_box *b = &j->box;
+    int last = b->rank - 1;
+    int64_t most = MR_PART_BYTES / (int64_t)size;
+    j->part = b->dims[last] < most ? b->dims[last] : most;
+    j->parts = (b->dims[last] + j->part - 1) / j->part;
+}
+
 static void copy(const mr_copy_args *a, size_t size)
 {
     copy_job j = {.x = a->x, .y = a->y, .box = *a->box};
-    if (mr_box_count(&j.box, j.box.rank) == 0) return;
-    mr_box_simplify(&j.box);
-    size = widened(&j.box, a, size);
+    mr_box *b = &j.box;
+    if (mr_box_count(b, b->rank) == 0) return;
+    mr_box_simplify(b);
+    size = widened(b, a, size);
+    int64_t bytes = mr_box_count(b, b->rank) * (int64_t)size, units;
 
-    int d = crossing(&j.box), last = j.box.rank - 1;
-    int64_t bytes = mr_box_count(&j.box, j.box.rank) * (int64_t)size, units;
-    if (d >= 0) {
+    int d = crossing(b), which = mr_size_index(size);
+    if (d >= 0)
         cut_strips(&j, d, size);
-        units = mr_box_count(&j.box, j.box.rank) * j.parts;
-    } else {
-        j.part = j.box.dims[last] < MR_PART_BYTES / (int64_t)size ? j.box.dims[last] : MR_PART_BYTES / (int64_t)size;
-        j.parts = (j.box.dims[last] + j.part - 1) / j.part;
-        units = mr_box_count(&j.box, last) * j.parts;
-    }
-    mr_parallel_for(a->pool, units, mr_grain(bytes / units), (d >= 0 ? copy_strips : copy_runs)[mr_size_index(size)],
-                    &j);
+    else
+        cut_runs(&j, size);
+    units = mr_box_count(b, d >= 0 ? b->rank : b->rank - 1) * j.parts;
+    int64_t grain = mr_grain(bytes / units);
+    if (d >= 0)
+        mr_parallel_for(a->pool, units, grain, copy_strips[which], &j);
+    else if (j.parts > 1 || b->rank == 1)
+        mr_parallel_for(a->pool, units, grain, copy_parts[which], &j);
+    else
+        mr_parallel_for(a->pool, units, grain, copy_runs[which], &j);
 }

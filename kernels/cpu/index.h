@@ -3,6 +3,7 @@
 #define MR_KERNELS_CPU_INDEX_H
 
 #include "kernels/cpu/box.h"
+#include "kernels/cpu/sizes.h"
 
 typedef struct mr_index {
     const void *data;
@@ -15,6 +16,9 @@ static inline int64_t mr_index_at(mr_index x, int64_t i, int64_t dim)
     return k < 0 ? k + dim : k;
 }
 
+/* Are all of n elements in [-dim, dim - 1]? */
+bool mr_index_inside(mr_index x, int64_t n, int64_t dim);
+
 /* An index tensor of the rank of the data, each element of which says where it is along one axis. */
 typedef struct mr_lines {
     mr_index index;
@@ -22,6 +26,14 @@ typedef struct mr_lines {
     int64_t n, dim; /* extents of the axis: in the index tensor, in the data */
     int64_t xs, ys; /* strides of the axis, likewise */
 } mr_lines;
+
+/* Lines that a thread takes at a time: neighbours together, whose elements share cache lines. */
+#define MR_FEWEST_LINES 256
+static inline int64_t mr_lines_grain(const mr_lines *l, int64_t size)
+{
+    int64_t grain = mr_grain(l->n * size);
+    return l->ys != 1 && grain < MR_FEWEST_LINES ? MR_FEWEST_LINES : grain;
+}
 
 /* n index tuples of k elements each, of which a batch of `each` tuples points into one part of the data. */
 typedef struct mr_tuples {
@@ -33,7 +45,7 @@ typedef struct mr_tuples {
 static inline int64_t mr_tuple_offset(const mr_tuples *t, int64_t i)
 {
     const int64_t *index = t->data + i * t->k;
-    int64_t offset = i / t->each * t->batch;
+    int64_t offset = t->each < t->n ? i / t->each * t->batch : 0;
     for (int64_t j = 0; j < t->k; j++) offset += (index[j] < 0 ? index[j] + t->dims[j] : index[j]) * t->strides[j];
     return offset;
 }

@@ -29,6 +29,8 @@ static int order_string(mr_string a, mr_string b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
+enum { TOPK_BLOCK = 16 }; /* elements that are passed over at once when none is of the first k */
+
 #define MR_BODY "kernels/cpu/topk_int.inc"
 #include "kernels/cpu/each_int.h"
 #define MR_BODY "kernels/cpu/topk_float.inc"
