@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/narrow.h"
 
 typedef struct attention_params {
     int64_t heads, kv_heads; /* 0: not given */
@@ -29,18 +28,6 @@ static int64_t read_window(mr_reader *r, const char *name)
     return v;
 }
 
-static mr_dtype read_precision(mr_reader *r)
-{
-    if (!mr_read_has(r, "softmax_precision")) return MR_UNDEFINED;
-    int64_t v = mr_read_int(r, "softmax_precision", MR_F32);
-    if (v < 0 || v >= MR_N_DTYPES || !mr_dtype_in((mr_dtype)v, MR_FLOATS))
-        mr_read_fail(r, MR_E_ATTRIBUTE,
-                     "attribute softmax_precision = %lld: one of 1 (float), 10 (float16), 11 (double), "
-                     "16 (bfloat16)",
-                     (long long)v);
-    return (mr_dtype)v;
-}
-
 static void attention_read(mr_reader *r, void *params)
 {
     attention_params *p = params;
@@ -51,7 +38,7 @@ static void attention_read(mr_reader *r, void *params)
     p->right = read_window(r, "right_window_size");
     p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN;
     p->cap = mr_read_float(r, "softcap", 0);
-    p->precision = read_precision(r);
+    p->precision = mr_attention_read_precision(r);
     p->padded_mask = mr_read_version(r) >= 24;
     int64_t stage = mr_read_int(r, "qk_matmul_output_mode", 0);
     if (stage < 0 || stage > 3)
@@ -207,10 +194,8 @@ static mr_attention_args attention_args(mr_call *c)
     a = (mr_attention_args){.batch = d.batch, .heads = d.heads, .kv_heads = d.kv_heads, .queries = d.queries};
     a.past = d.past, a.keys = d.keys, a.size = d.size, a.v_size = d.v_size;
     mr_attention_scale(&a, p->scale, type);
-    a.cap = type == MR_F16    ? mr_f16_to_f32(mr_f16_from_f32(p->cap))
-            : type == MR_BF16 ? mr_bf16_to_f32(mr_bf16_from_f32(p->cap))
-                              : p->cap;
-    a.precision = p->precision ? p->precision : type;
+    a.cap = mr_attention_round(type, p->cap);
+    a.precision = p->precision && !mr_call_carried(c) ? p->precision : type;
     a.causal = p->causal, a.left = p->left, a.right = p->right, a.stage = p->stage;
     a.y_batch = d.queries * d.heads * d.v_size;
     a.y_head = c->in[Q].shape.rank == 3 ? d.v_size : d.queries * d.v_size;

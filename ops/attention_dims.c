@@ -1,4 +1,4 @@
-/* attention_dims.c: what the attention operators share. */
+/* attention_dims.c: see attention.h. */
 #include "ops/attention.h"
 
 #include <math.h>
@@ -31,7 +31,18 @@ mr_attention_rows mr_attention_rows_of(const mr_tensor *t, int64_t size)
     return (mr_attention_rows){t->data, t->dtype, d[1] * d[2], size, d[2]};
 }
 
-static double round_to(mr_dtype d, double x)
+mr_dtype mr_attention_read_precision(mr_reader *r)
+{
+    if (!mr_read_has(r, "softmax_precision")) return MR_UNDEFINED;
+    int64_t v = mr_read_int(r, "softmax_precision", MR_F32);
+    if (v < 0 || v >= MR_N_DTYPES || !mr_dtype_in((mr_dtype)v, MR_FLOATS))
+        mr_read_fail(r, MR_E_ATTRIBUTE,
+                     "attribute softmax_precision = %lld: one of 1 (float), 10 (float16), 11 (double), 16 (bfloat16)",
+                     (long long)v);
+    return (mr_dtype)v;
+}
+
+double mr_attention_round(mr_dtype d, double x)
 {
     switch (d) {
     case MR_F16:
@@ -48,6 +59,6 @@ static double round_to(mr_dtype d, double x)
 void mr_attention_scale(mr_attention_args *a, double scale, mr_dtype d)
 {
     if (isnan(scale)) scale = 1 / sqrt((double)a->size);
-    a->k_scale = round_to(d, sqrt(fabs(scale)));
+    a->k_scale = mr_attention_round(d, sqrt(fabs(scale)));
     a->q_scale = scale < 0 ? -a->k_scale : a->k_scale;
 }

@@ -19,18 +19,14 @@ static void flex_read(mr_reader *r, void *params)
     p->score_mod = mr_read_graph(r, "score_mod");
     p->prob_mod = mr_read_graph(r, "prob_mod");
     p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN;
-    if (!mr_read_has(r, "softmax_precision")) return;
-    int64_t v = mr_read_int(r, "softmax_precision", MR_F32);
-    p->precision = (mr_dtype)v;
-    if (v < 0 || v >= MR_N_DTYPES || !mr_dtype_in(p->precision, MR_FLOATS))
-        mr_read_fail(r, MR_E_ATTRIBUTE,
-                     "attribute softmax_precision = %lld is no floating-point type of 16 bits or more", (long long)v);
+    p->precision = mr_attention_read_precision(r);
 }
 
 static mr_dtype precision_of(const mr_call *c)
 {
     const flex_params *p = c->params;
-    return p->precision ? p->precision : mr_in_dtype(c, Q) == MR_F64 ? MR_F64 : MR_F32;
+    if (p->precision && !mr_call_carried(c)) return p->precision;
+    return mr_in_dtype(c, Q) == MR_F64 ? MR_F64 : MR_F32;
 }
 
 /* ---- shapes ---- */

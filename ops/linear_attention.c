@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "kernels/cpu/cpu.h"
-#include "ops/rules.h"
+#include "ops/attention.h"
 
 typedef struct linear_params {
     int64_t heads, kv_heads;
@@ -33,24 +33,13 @@ typedef struct linear_dims {
     mr_dim batch, length, k_size, v_size;
 } linear_dims;
 
-static mr_status want(mr_call *c, int i, int k, mr_dim *have, const char *what)
-{
-    if (!mr_in_has(c, i) || c->in[i].shape.rank <= k) return MR_OK;
-    mr_dim d = c->in[i].shape.d[k];
-    if (d >= 0 && *have >= 0 && d != *have)
-        return mr_call_fail_in(c, MR_E_SHAPES, i, "dim %d is %lld, %s is %lld", k, (long long)d, what,
-                               (long long)*have);
-    if (*have < 0 && d != MR_DIM_UNKNOWN) *have = d;
-    return MR_OK;
-}
-
 /* [batch, length, heads · size] */
 static mr_status want_tokens(mr_call *c, int i, linear_dims *d, int64_t heads, mr_dim *size, const char *what)
 {
     if (!mr_in_has(c, i)) return MR_OK;
     mr_status st = mr_want_rank(c, i, 3, 3);
-    if (!st) st = want(c, i, 0, &d->batch, "batch_size");
-    if (!st) st = want(c, i, 1, &d->length, "the number of tokens");
+    if (!st) st = mr_attention_want(c, i, 0, &d->batch, "batch_size");
+    if (!st) st = mr_attention_want(c, i, 1, &d->length, "the number of tokens");
     mr_dim last = !st && c->in[i].shape.rank == 3 ? c->in[i].shape.d[2] : MR_DIM_UNKNOWN;
     if (last < 0) return st;
     if (last % heads || (*size >= 0 && last / heads != *size))
@@ -93,10 +82,11 @@ static mr_status dims_of(mr_call *c, linear_dims *d)
     if (!st) st = want_last(c, DECAY, p->kv_heads, mr_dim_mul(p->kv_heads, d->k_size));
     if (!st) st = want_last(c, BETA, 1, p->kv_heads);
     if (st || !mr_in_has(c, PAST)) return st;
-    if ((st = mr_want_rank(c, PAST, 4, 4)) || (st = want(c, PAST, 0, &d->batch, "batch_size")) ||
-        (st = want(c, PAST, 1, &heads, "kv_num_heads")) || (st = want(c, PAST, 2, &d->k_size, "the size of a key")))
+    if ((st = mr_want_rank(c, PAST, 4, 4)) || (st = mr_attention_want(c, PAST, 0, &d->batch, "batch_size")) ||
+        (st = mr_attention_want(c, PAST, 1, &heads, "kv_num_heads")) ||
+        (st = mr_attention_want(c, PAST, 2, &d->k_size, "the size of a key")))
         return st;
-    return want(c, PAST, 3, &d->v_size, "the size of a value");
+    return mr_attention_want(c, PAST, 3, &d->v_size, "the size of a value");
 }
 
 static mr_status linear_infer(mr_call *c)

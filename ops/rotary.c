@@ -1,6 +1,6 @@
 /* rotary.c: RotaryEmbedding. */
 #include "kernels/cpu/cpu.h"
-#include "ops/rules.h"
+#include "ops/attention.h"
 
 typedef struct rotary_params {
     int64_t heads, rotary; /* 0: not given; the whole head */
@@ -44,31 +44,22 @@ static mr_status rotary_dims(mr_call *c, mr_dim d[4])
     return MR_OK;
 }
 
-static mr_status want_dim(mr_call *c, int i, int k, mr_dim want, const char *what)
-{
-    if (c->in[i].shape.rank <= k) return MR_OK;
-    mr_dim have = c->in[i].shape.d[k];
-    if (have < 0 || want < 0 || have == want) return MR_OK;
-    return mr_call_fail_in(c, MR_E_SHAPES, i, "dim %d is %lld, %s is %lld", k, (long long)have, what, (long long)want);
-}
-
-static mr_status want_caches(mr_call *c, const mr_dim d[4])
+static mr_status want_caches(mr_call *c, mr_dim d[4])
 {
     const rotary_params *p = c->params;
     const bool placed = mr_in_has(c, POSITIONS);
-    const mr_dim half = p->rotary ? p->rotary / 2 : d[3] >= 0 ? d[3] / 2 : MR_DIM_UNKNOWN;
+    mr_dim rows = MR_DIM_UNKNOWN, half = p->rotary ? p->rotary / 2 : d[3] >= 0 ? d[3] / 2 : MR_DIM_UNKNOWN;
     mr_status st = MR_OK;
     for (int i = COS; !st && i <= SIN; i++) {
         st = mr_want_rank(c, i, placed ? 2 : 3, placed ? 2 : 3);
-        if (!st && !placed) st = want_dim(c, i, 0, d[0], "batch_size");
-        if (!st && !placed) st = want_dim(c, i, 1, d[2], "sequence_length");
-        if (!st) st = want_dim(c, i, placed ? 1 : 2, half, "half of the rotated elements");
+        if (!st && !placed) st = mr_attention_want(c, i, 0, &d[0], "batch_size");
+        if (!st && !placed) st = mr_attention_want(c, i, 1, &d[2], "sequence_length");
+        if (!st) st = mr_attention_want(c, i, placed ? 1 : 2, &half, "half of the rotated elements");
     }
-    if (!st && placed && c->in[COS].shape.rank == 2)
-        st = want_dim(c, SIN, 0, c->in[COS].shape.d[0], "that of cos_cache");
+    for (int i = COS; !st && placed && i <= SIN; i++) st = mr_attention_want(c, i, 0, &rows, "that of cos_cache");
     if (!st && placed) st = mr_want_rank(c, POSITIONS, 2, 2);
-    if (!st && placed) st = want_dim(c, POSITIONS, 0, d[0], "batch_size");
-    if (!st && placed) st = want_dim(c, POSITIONS, 1, d[2], "sequence_length");
+    if (!st && placed) st = mr_attention_want(c, POSITIONS, 0, &d[0], "batch_size");
+    if (!st && placed) st = mr_attention_want(c, POSITIONS, 1, &d[2], "sequence_length");
     return st;
 }
 

@@ -319,7 +319,7 @@ static mr_status window_run(mr_call *c)
 {
     const window_params *p = c->params;
     const int64_t n = c->out[0].shape.d[0];
-    mr_window_args a = {p->kind, n, p->periodic ? n : n - 1, p->dtype, c->out[0].t->data};
+    mr_window_args a = {p->kind, n, p->periodic ? n : n - 1, c->out[0].t->dtype, c->out[0].t->data};
     ((void (*)(const mr_window_args *))c->fn)(&a);
     return MR_OK;
 }
@@ -367,7 +367,6 @@ static size_t mel_scratch(const mr_call *c)
 
 static mr_status mel_run(mr_call *c)
 {
-    const mel_params *p = c->params;
     const int64_t *y = c->out[0].shape.d;
     mr_mel_args a = {.bands = y[1],
                      .length = mr_tensor_int(c->in[LENGTH].t, 0),
@@ -375,7 +374,7 @@ static mr_status mel_run(mr_call *c)
                      .sample_rate = mr_tensor_int(c->in[SAMPLE_RATE].t, 0),
                      .lower = mr_tensor_real(c->in[LOWER].t, 0),
                      .upper = mr_tensor_real(c->in[UPPER].t, 0),
-                     .dtype = p->dtype,
+                     .dtype = c->out[0].t->dtype,
                      .y = c->out[0].t->data,
                      .edges = c->scratch};
     ((void (*)(const mr_mel_args *))c->fn)(&a);

@@ -153,6 +153,7 @@ static inline mr_dtype mr_in_dtype(const mr_call *c, int i)
 static inline mr_dtype mr_out_dtype(const mr_call *c, int o) { return o < c->n_out ? (mr_dtype)c->out[o].type.elem : MR_UNDEFINED; }
 const char *mr_in_name(const mr_call *c, int i); /* ONNX's name of the input: "X", "sizes" … */
 int mr_call_version(const mr_call *c);           /* since_version of the schema */
+bool mr_call_carried(const mr_call *c);          /* --precision f64: no rounding to a narrower float, whatever asks for it */
 /* Sets the error and returns its status. Names the input when i >= 0: "input 1 'W' float32[64,3,7]: …". */
 mr_status mr_call_fail(mr_call *c, mr_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 mr_status mr_call_fail_in(mr_call *c, mr_code code, int i, const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -251,7 +251,7 @@ static void attention_blocks(void *arg, int64_t begin, int64_t end)
 
 void mr_attention_plain(const mr_attention_args *a)
 {
-    mr_parallel_for(a->pool, blocks(a), grain(a), attention_blocks, (void *)a);
+    mr_parallel_for(mr_attention_pool(a), blocks(a), grain(a), attention_blocks, (void *)a);
 }
 
 size_t mr_attention_plain_scratch(const mr_attention_args *a)
@@ -281,7 +281,7 @@ static void scores_blocks(void *arg, int64_t begin, int64_t end)
 
 static void scores(const mr_attention_args *a)
 {
-    mr_parallel_for(a->pool, blocks(a), grain(a), scores_blocks, (void *)a);
+    mr_parallel_for(mr_attention_pool(a), blocks(a), grain(a), scores_blocks, (void *)a);
 }
 
 static void mix_blocks(void *arg, int64_t begin, int64_t end)
@@ -297,7 +297,7 @@ static void mix_blocks(void *arg, int64_t begin, int64_t end)
 
 static void mix(const mr_attention_args *a)
 {
-    mr_parallel_for(a->pool, blocks(a), 1, mix_blocks, (void *)a);
+    mr_parallel_for(mr_attention_pool(a), blocks(a), 1, mix_blocks, (void *)a);
 }
 
 static void join_heads(void *arg, int64_t begin, int64_t end)

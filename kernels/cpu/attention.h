@@ -109,6 +109,13 @@ static inline void mr_attention_range(const mr_attention_args *a, int64_t batch,
     *to = hi < lo ? lo : hi;
 }
 
+/* NULL where there is too little to do to wake other threads. */
+static inline mr_pool *mr_attention_pool(const mr_attention_args *a)
+{
+    double work = (double)a->batch * (double)a->heads * (double)a->queries * (double)(a->past + a->keys);
+    return work * (double)(a->size + a->v_size) < 1 << 18 ? NULL : a->pool;
+}
+
 /* The scalar level's, for what a faster level leaves to it. */
 void mr_attention_plain(const mr_attention_args *a);
 size_t mr_attention_plain_scratch(const mr_attention_args *a);
