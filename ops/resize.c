@@ -325,6 +325,7 @@ static void lay_out(const mr_call *c, const frame *f, int components, bool room,
     char *at = scratch;
     *t = (tables){.room = NULL};
     for (int k = 0; k < f->rank; k++) {
+        if (f->same[k]) continue;
         size_t n = (size_t)(f->spec[k].out * mr_resize_taps(&p->rule, &f->spec[k])) * sizeof(int64_t);
         t->at[k] = (int64_t *)at, at += n;
         t->weight[k] = (double *)at, at += n;
@@ -333,7 +334,8 @@ static void lay_out(const mr_call *c, const frame *f, int components, bool room,
     mr_resize_axis line = {.in = last->in, .out = last->out};
     t->room = (double *)at;
     if (room) at += (size_t)(MR_RESIZE_PARTS * mr_resize_line(&line, frame_inner(f) * components)) * sizeof(double);
-    for (int k = 0; k < f->rank; k++) t->outside[k] = (uint8_t *)at, at += f->spec[k].out;
+    for (int k = 0; k < f->rank; k++)
+        if (!f->same[k]) t->outside[k] = (uint8_t *)at, at += f->spec[k].out;
     t->bytes = (size_t)(at - (char *)scratch);
 }
 
@@ -385,6 +387,12 @@ static mr_status fill(mr_call *c, const frame *f, const bool *any, const tables 
     return MR_OK;
 }
 
+static mr_status copy(mr_call *c)
+{
+    memcpy(c->out[0].t->data, c->in[0].t->data, mr_tensor_bytes(c->in[0].t));
+    return MR_OK;
+}
+
 static mr_status run_nearest(mr_call *c)
 {
     const resize_params *p = c->params;
@@ -394,22 +402,19 @@ static mr_status run_nearest(mr_call *c)
     mr_status st = frame_of(c, &f);
     if (st || mr_tensor_count(c->out[0].t) == 0) return st;
     lay_out(c, &f, 1, false, c->scratch, &t);
-    const int last = f.rank - 1;
-    int64_t dims[MR_MAX_RANK];
-    for (int k = 0; k < f.rank; k++) {
-        dims[k] = f.spec[k].out;
-        if (!f.same[k]) any[k] = mr_resize_table(&p->rule, &f.spec[k], f.stride[k], t.at[k], NULL, t.outside[k]);
-        for (int64_t i = 0; i < dims[k] && f.same[k]; i++) t.at[k][i] = i * f.stride[k];
+    mr_nearest_args a = {.x = c->in[0].t->data,
+                         .y = c->out[0].t->data,
+                         .rank = line_axis(&f) + 1,
+                         .inner = frame_inner(&f),
+                         .pool = c->pool};
+    if (f.same[a.rank - 1]) return copy(c);
+    for (int k = 0; k < a.rank; k++) {
+        a.dims[k] = f.spec[k].out, a.stride[k] = f.stride[k];
+        if (f.same[k]) continue;
+        any[k] = mr_resize_table(&p->rule, &f.spec[k], f.stride[k], t.at[k], NULL, t.outside[k]);
+        a.at[k] = t.at[k];
     }
-    mr_take_args a = {c->in[0].t->data,
-                      c->out[0].t->data,
-                      f.rank,
-                      dims,
-                      (const int64_t *const *)t.at,
-                      0,
-                      f.same[last] ? dims[last] : 0,
-                      c->pool};
-    ((void (*)(const mr_take_args *))c->fn)(&a);
+    ((void (*)(const mr_nearest_args *))c->fn)(&a);
     return fill(c, &f, any, &t);
 }
 
@@ -423,10 +428,7 @@ static mr_status run_lines(mr_call *c)
     mr_status st = frame_of(c, &f);
     if (st || mr_tensor_count(c->out[0].t) == 0) return st;
     const int axes = line_axis(&f) + 1, n = components(d);
-    if (f.same[axes - 1]) {
-        memcpy(c->out[0].t->data, c->in[0].t->data, mr_tensor_bytes(c->in[0].t));
-        return MR_OK;
-    }
+    if (f.same[axes - 1]) return copy(c);
     lay_out(c, &f, n, true, c->scratch, &t);
     mr_resize_args a = {.x = c->in[0].t->data,
                         .y = c->out[0].t->data,
@@ -451,7 +453,7 @@ static mr_status run_lines(mr_call *c)
 
 static mr_fn have_nearest(const mr_call *c)
 {
-    return MR_SLOT_BY_SIZE(c->cpu->move.take, mr_in_dtype(c, 0));
+    return MR_SLOT_BY_SIZE(c->cpu->resize.nearest, mr_in_dtype(c, 0));
 }
 static mr_fn have_lines(const mr_call *c)
 {

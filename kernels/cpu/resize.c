@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "kernels/cpu/math.h"
+#include "kernels/cpu/resize_rows.h"
 #include "kernels/cpu/wide.h"
 
 #define MR_BODY "kernels/cpu/resize_fill.inc"
+#include "kernels/cpu/each_size.h"
+#define MR_BODY "kernels/cpu/resize_nearest.inc"
 #include "kernels/cpu/each_size.h"
 
 /* ---- results ---- */
@@ -134,6 +137,7 @@ void mr_resize_fill_scalar(mr_resize_fns *f)
 {
     *f = (mr_resize_fns){
         .resize = {EACH(resize)},
+        .nearest = {nearest_1, nearest_2, nearest_4, nearest_8, nearest_16},
         .fill = {fill_1, fill_2, fill_4, fill_8, fill_16},
         .round = {EACH(round)},
     };

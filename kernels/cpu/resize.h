@@ -29,6 +29,18 @@ typedef struct mr_resize_args {
     mr_pool *pool;
 } mr_resize_args;
 
+/* y[i0, i1, …, :inner] = x[at[0][i0] + at[1][i1] + …], and the inner - 1 elements behind it. at[d] NULL: i_d ·
+ * stride[d]; the last axis has one. */
+typedef struct mr_nearest_args {
+    const void *x;
+    void *y;
+    int rank; /* >= 1 */
+    int64_t dims[MR_MAX_RANK], inner;
+    int64_t stride[MR_MAX_RANK];
+    const int64_t *at[MR_MAX_RANK];
+    mr_pool *pool;
+} mr_nearest_args;
+
 /* y[i0, i1, …, :inner] = value where outside[d][i_d] for any d; outside[d] NULL: nowhere along d. */
 typedef struct mr_fill_args {
     void *y;
@@ -40,6 +52,7 @@ typedef struct mr_fill_args {
 
 typedef struct mr_resize_fns {
     void (*resize[MR_N_DTYPES])(const mr_resize_args *);
+    void (*nearest[MR_N_SIZES])(const mr_nearest_args *);
     void (*fill[MR_N_SIZES])(const mr_fill_args *);
     void (*round[MR_N_DTYPES])(const double *v, int64_t n, mr_dtype d, void *y); /* as results are */
 } mr_resize_fns;

@@ -2,7 +2,10 @@
  * taps jump about in them. */
 #include "kernels/cpu/resize.h"
 
+#include <string.h>
+
 #include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/resize_rows.h"
 
 typedef struct resize_job {
     const mr_resize_args *a;
@@ -75,8 +78,84 @@ static inline vf resize_point(const mr_resize_axis *s, int64_t o, const float *t
 #define MR_BODY "kernels/cpu/resize_avx2.inc"
 #include "kernels/cpu/each_float_avx2.h"
 
+/* ---- nearest, four bytes ---- */
+
+enum { COLUMNS = 512 };
+
+/* Columns of a row, the first of which is `first`: eight at a time that lie within eight elements of x, if they do. */
+typedef struct nearest_columns {
+    int64_t first, n, base[COLUMNS / VF];
+    int32_t lane[COLUMNS];
+    bool close[COLUMNS / VF];
+} nearest_columns;
+
+static void columns_at(const mr_nearest_args *a, int64_t first, nearest_columns *c)
+{
+    const int64_t n = a->dims[a->rank - 1], *at = a->at[a->rank - 1];
+    c->first = first, c->n = n - first < COLUMNS ? n - first : COLUMNS;
+    for (int64_t i = 0; i < c->n; i += VF) {
+        const int64_t *from = at + first + i, last = at[n - 1] - (VF - 1);
+        int64_t base = from[0] < last ? from[0] : last;
+        bool close = c->n - i >= VF && base >= 0;
+        for (int k = 0; close && k < VF; k++) {
+            close = from[k] >= base && from[k] < base + VF;
+            c->lane[i + k] = (int32_t)(from[k] - base);
+        }
+        c->base[i / VF] = base, c->close[i / VF] = close;
+    }
+}
+
+static void nearest_part(const nearest_columns *c, const int64_t *at, const float *x, float *y)
+{
+    for (int64_t i = 0; i < c->n; i += VF) {
+        int64_t n = c->n - i < VF ? c->n - i : VF;
+        if (c->close[i / VF])
+            vf_store(y + i, _mm256_permutevar8x32_ps(vf_load(x + c->base[i / VF]),
+                                                     _mm256_loadu_si256((const __m256i *)(c->lane + i))));
+        else
+            for (int64_t k = i; k < i + n; k++) y[k] = x[at[k]];
+    }
+}
+
+static void nearest_range(void *p, int64_t begin, int64_t end)
+{
+    const mr_nearest_args *a = p;
+    const int64_t n = a->dims[a->rank - 1];
+    nearest_columns c;
+    for (int64_t first = 0; first < n; first += COLUMNS) {
+        int64_t before = -1;
+        columns_at(a, first, &c);
+        for (nearest_walk w = nearest_from(a, begin); w.row < end; nearest_next(&w)) {
+            float *y = (float *)a->y + w.row * n + first;
+            if (w.at == before)
+                memcpy(y, y - n, (size_t)c.n * sizeof *y);
+            else
+                nearest_part(&c, a->at[a->rank - 1] + first, (const float *)a->x + w.at, y);
+            before = w.at;
+        }
+    }
+}
+
+static void nearest_inner(void *p, int64_t begin, int64_t end)
+{
+    const mr_nearest_args *a = p;
+    const int64_t n = a->dims[a->rank - 1], *at = a->at[a->rank - 1];
+    for (nearest_walk w = nearest_from(a, begin); w.row < end; nearest_next(&w)) {
+        const float *x = (const float *)a->x + w.at;
+        float *y = (float *)a->y + w.row * n * a->inner;
+        for (int64_t i = 0; i < n; i++) memcpy(y + i * a->inner, x + at[i], (size_t)a->inner * sizeof *y);
+    }
+}
+
+static void nearest_4(const mr_nearest_args *a)
+{
+    mr_parallel_for(a->pool, nearest_rows(a), mr_grain(a->dims[a->rank - 1] * a->inner * 4),
+                    a->inner == 1 ? nearest_range : nearest_inner, (void *)a);
+}
+
 void mr_resize_fill_avx2(mr_resize_fns *f)
 {
+    f->nearest[mr_size_index(4)] = nearest_4;
     f->resize[MR_F32] = resize_f32;
     f->resize[MR_F16] = resize_f16;
     f->resize[MR_BF16] = resize_bf16;
