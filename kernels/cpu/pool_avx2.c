@@ -33,6 +33,7 @@ static mr_conv_args pool_geometry(const mr_pool_args *a)
 #define SPLIT split_floats
 #define T float
 #define S float
+#define SAME_TYPE true
 #define NAME(f) f##_f32
 #define WIDEN(x, n, y) copy_floats(x, n, y)
 #define NARROWED(x, n, y) copy_floats(x, n, y)
@@ -41,7 +42,9 @@ static mr_conv_args pool_geometry(const mr_pool_args *a)
 #undef NAME
 #undef WIDEN
 #undef NARROWED
+#undef SAME_TYPE
 
+#define SAME_TYPE false
 #define S mr_f16
 #define NAME(f) f##_f16
 #define WIDEN widen_f16
