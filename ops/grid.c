@@ -138,10 +138,16 @@ static mr_status run_affine(mr_call *c)
     return MR_OK;
 }
 
-MR_COND(is_nearest, grid_params, 0, p->mode == MR_GRID_NEAREST);
+static bool is_nearest(const mr_call *c, const void *params)
+{
+    (void)c;
+    return ((const grid_params *)params)->mode == MR_GRID_NEAREST;
+}
+
+static const mr_cond nearest = {"mode == nearest", is_nearest, 0, NULL};
 
 static const mr_impl sample[] = {
-    {.name = "grid_nearest_cpu", .have = have_nearest, .conds = MR_WHEN(&is_nearest), .run = run},
+    {.name = "grid_nearest_cpu", .have = have_nearest, .conds = MR_WHEN(&nearest), .run = run},
     {.name = "grid_interpolate_cpu", .have = have_interpolate, .run = run},
     {0},
 };

@@ -460,12 +460,18 @@ static mr_fn have_lines(const mr_call *c)
     return MR_SLOT(c->cpu->resize.resize, part_type(mr_in_dtype(c, 0)));
 }
 
-MR_COND(is_nearest, resize_params, 0, p->rule.mode == MR_RESIZE_NEAREST);
+static bool is_nearest(const mr_call *c, const void *params)
+{
+    (void)c;
+    return ((const resize_params *)params)->rule.mode == MR_RESIZE_NEAREST;
+}
+
+static const mr_cond nearest = {"mode == nearest", is_nearest, 0, NULL};
 
 static const mr_impl impls[] = {
     {.name = "resize_nearest_cpu",
      .have = have_nearest,
-     .conds = MR_WHEN(&is_nearest),
+     .conds = MR_WHEN(&nearest),
      .run = run_nearest,
      .scratch = scratch_nearest},
     {.name = "resize_cpu", .have = have_lines, .run = run_lines, .scratch = scratch_lines},

@@ -23,6 +23,11 @@ static const code_info *find(mr_code c)
     return NULL;
 }
 
+mr_code mr_code_at(int i)
+{
+    return (size_t)i < sizeof codes / sizeof *codes ? codes[i].code : MR_E_NONE;
+}
+
 const char *mr_code_title(mr_code c)
 {
     const code_info *i = find(c);

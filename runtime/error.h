@@ -42,6 +42,7 @@ void mr_error_clear(mr_error *e);
 /* "E0521 node 17 'conv1' (Conv-11): text\nhint: …", allocated; file may be NULL. */
 char *mr_error_format(const mr_error *e, const char *file);
 
+mr_code mr_code_at(int i); /* all of them, in the order of their numbers; MR_E_NONE behind the last */
 const char *mr_code_title(mr_code c);
 const char *mr_code_text(mr_code c); /* the long text for `explain` */
 mr_status mr_code_status(mr_code c);

@@ -156,6 +156,8 @@ const mr_schema *mr_schema_find(const char *domain, const char *op, int opset);
 const mr_schema *mr_schema_newest(const char *domain, const char *op); /* any version */
 /* Do the types of a node's inputs (kind MR_NONE: absent) fit its schema? */
 mr_status mr_schema_types(const mr_node *n, const mr_type *in, int n_in, mr_error *e);
+/* Every type of a set, in the order of the kinds; returns how many, at most cap are written. */
+int mr_typeset_list(const mr_typeset *s, mr_type *out, int cap);
 /* The type of output o as far as the schema fixes it. */
 bool mr_schema_out_type(const mr_node *n, const mr_type *in, int n_in, int o, mr_type *out);
 const mr_schema_attr *mr_schema_attr_find(const mr_schema *s, const char *name); /* NULL: none */

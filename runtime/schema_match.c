@@ -36,8 +36,7 @@ static bool type_in(mr_type t, const mr_typeset *s)
     return true; /* not known */
 }
 
-/* Every type of a set, in the order of the kinds; returns how many, at most cap are written. */
-static int types_of(const mr_typeset *s, mr_type *out, int cap)
+int mr_typeset_list(const mr_typeset *s, mr_type *out, int cap)
 {
     const struct {
         mr_kind kind;
@@ -68,7 +67,7 @@ static const char *show_set(const mr_typeset *s, char *buf, size_t size)
 {
     mr_type types[256];
     char one[96];
-    int n = types_of(s, types, 256);
+    int n = mr_typeset_list(s, types, 256);
     size_t at = 0;
     for (int i = 0; i < n && i < 256 && at < size; i++)
         at += (size_t)snprintf(buf + at, size - at, "%s%s",
@@ -134,5 +133,5 @@ bool mr_schema_out_type(const mr_node *n, const mr_type *in, int n_in, int o, mr
     if (!p) return false;
     int first = p->var >= 0 && binds(p, p->var) ? bound_by(s, in, n_in, p->var) : -1;
     if (first >= 0) *out = in[first];
-    return first >= 0 || types_of(&p->types, out, 1) == 1;
+    return first >= 0 || mr_typeset_list(&p->types, out, 1) == 1;
 }

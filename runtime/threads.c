@@ -16,8 +16,8 @@ struct mr_pool {
     atomic_flag busy; /* held by the run that uses the pool, or starts it */
 };
 
-/* CPUs that the container's quota gives: cgroup v2 cpu.max "quota period", v1 cfs files; 0 when there is no limit. */
-static int quota_cpus(void)
+/* cgroup v2: cpu.max is "quota period"; v1: the cfs files. */
+int mr_quota_cpus(void)
 {
     long long quota = -1, period = 0;
     FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
@@ -39,7 +39,7 @@ static int machine_cpus(void)
 {
     cpu_set_t set;
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    int quota = quota_cpus();
+    int quota = mr_quota_cpus();
     return quota > 0 && quota < n ? quota : n;
 }
 

@@ -6,6 +6,9 @@
 
 typedef struct mr_pool mr_pool;
 
+/* CPUs that the container's quota gives; 0: no limit. */
+int mr_quota_cpus(void);
+
 /* n threads; 0: as many as the machine (and the container's CPU quota) gives. NULL when memory is exhausted. */
 mr_pool *mr_pool_create(int n);
 void mr_pool_destroy(mr_pool *p);

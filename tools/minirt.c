@@ -61,6 +61,40 @@ static const mr_command commands[] = {
         .run = mr_command_compare,
     },
     {
+        .name = "ops",
+        .arguments = "[OP]",
+        .summary = "which operators run: version by version, with which types, on which device",
+        .text = "  minirt ops                       a line a version: combinations of types that run, of all in ONNX\n"
+                "  minirt ops Resize                its types, kernels and conditions\n"
+                "  minirt ops --missing --opset 17  what a model of opset 17 cannot use\n"
+                "  minirt ops --markdown > docs/operators.md\n\n"
+                "Nothing of it is a list that somebody keeps: it asks the tables that running a model asks.",
+        .max_args = 1,
+        .groups = FOR_OPS | FOR_JSON | FOR_MARKDOWN,
+        .run = mr_command_ops,
+    },
+    {
+        .name = "devices",
+        .arguments = "",
+        .summary = "which devices can be used, with what, and if not, why not",
+        .text = "  minirt devices\n"
+                "  minirt devices --json\n\n"
+                "For the CPU also its features, the threads that it gives, and from which level (scalar, BLAS, AVX2,\n"
+                "AVX-512) the kernels are. MINIRT_ISA=scalar|avx2|avx512[,noblas] masks levels.",
+        .groups = FOR_JSON,
+        .run = mr_command_devices,
+    },
+    {
+        .name = "explain",
+        .arguments = "[CODE]",
+        .summary = "the long text behind an error code",
+        .text = "  minirt explain E0412    or 412; without a code, the list of all\n"
+                "  minirt explain --markdown > docs/errors.md",
+        .max_args = 1,
+        .groups = FOR_JSON | FOR_MARKDOWN,
+        .run = mr_command_explain,
+    },
+    {
         .name = "completion",
         .arguments = "",
         .summary = "the completion of this command for bash, on stdout",

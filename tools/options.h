@@ -21,7 +21,8 @@ enum {
     FOR_RUN = 256,
     FOR_CONFORMANCE = 512,
     FOR_INFO = 1024,
-    FOR_OPS = 2048
+    FOR_OPS = 2048,
+    FOR_MARKDOWN = 4096
 };
 
 typedef struct mr_option {
