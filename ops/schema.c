@@ -8,7 +8,6 @@
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 #include "schema_bodies.inc"
-#include "schema_ms.inc"
 #include "schema.inc"
 
 const int mr_n_schemas = COUNT(mr_schemas);

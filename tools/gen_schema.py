@@ -337,6 +337,8 @@ def generate():
         "",
         *tables.lines,
         "",
+        '#include "schema_ms.inc"',
+        "",
         "const mr_schema mr_schemas[] = {",
         *itertools.chain(*rows),
         "#define MR_SCHEMA_ROWS",
