@@ -20,7 +20,8 @@ endif
 
 # What Debian has and minirt builds with; the README says what each is for.
 PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas-serial-dev libpthreadpool-dev \
-            libzip-dev libjansson-dev libjpeg62-turbo-dev libpng-dev
+            libzip-dev libjansson-dev libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
+            libpcre2-dev libunistring-dev
 TEST_PACKAGES := libcmocka-dev libsimde-dev python3 python3-venv
 
 # No contraction of a*b+c: reference mode has the same bits on every machine. The SIMD levels say fma when they mean it.
@@ -33,7 +34,9 @@ KERNEL_FLAGS := -O3 -fno-math-errno -fno-trapping-math
 # OpenBLAS without threads of its own: minirt's pool calls it on tiles.
 BLAS_DIR  := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-serial)
 BLAS_LIBS := $(if $(BLAS_DIR),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
-LIBS      := -lprotobuf-c -lpthreadpool $(BLAS_LIBS) -lm -lpthread -ldl
+# Regular expressions (PCRE2) and what Unicode says of characters (libunistring) are too wide to be written again by hand.
+TEXT_LIBS := -lpcre2-8 -lunistring
+LIBS      := -lprotobuf-c -lpthreadpool $(BLAS_LIBS) $(TEXT_LIBS) -lm -lpthread -ldl
 TOOL_LIBS := -lzip -ljansson -ljpeg -lpng
 
 LIB_SRC  := $(wildcard runtime/*.c ops/*.c kernels/cpu/*.c)
@@ -98,6 +101,7 @@ $B/minirt-conformance: $B/obj/tools/conformance.o $(TOOL_OBJ) $B/libminirt.a
 .PHONY: plugins
 plugins:
 -include kernels/cuda/cuda.mk
+-include kernels/image/image.mk
 -include $(shell find $B/obj -name '*.d' 2>/dev/null)
 
 include tests/tests.mk

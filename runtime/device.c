@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine.h"
+#include "plugin.h"
 
 static bool plugin_file(const char *name, char *file, size_t size)
 {
@@ -17,37 +17,6 @@ static bool plugin_file(const char *name, char *file, size_t size)
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++)
         if (!strcmp(name, plugins[i].name)) return snprintf(file, size, "%s", plugins[i].file) > 0;
     return false;
-}
-
-/* The folder that this code was loaded from: libminirt's, or the executable's when it is linked in. */
-static void own_folder(char *dir, size_t size)
-{
-    Dl_info info;
-    char path[4096] = "";
-    if (dladdr((void *)(uintptr_t)mr_device_open, &info) && info.dli_fname && strchr(info.dli_fname, '/'))
-        snprintf(path, sizeof path, "%s", info.dli_fname);
-    else if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
-        path[0] = 0;
-    char *slash = strrchr(path, '/');
-    snprintf(dir, size, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-}
-
-static void *load(const char *file, char *tried, size_t size)
-{
-    char dirs[2][4096] = {"", ""}, path[8300];
-    own_folder(dirs[0], sizeof dirs[0]);
-    const char *env = getenv("MINIRT_PLUGIN_PATH");
-    if (env) snprintf(dirs[1], sizeof dirs[1], "%s", env);
-    for (int i = 0; i < 2; i++) {
-        if (!dirs[i][0]) continue;
-        snprintf(path, sizeof path, "%s/%s", dirs[i], file);
-        if (access(path, R_OK)) continue;
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (!library) snprintf(tried, size, "the plugin does not load: %s", dlerror());
-        return library;
-    }
-    snprintf(tried, size, "the plugin %s was not built (it is not beside minirt, nor in MINIRT_PLUGIN_PATH)", file);
-    return NULL;
 }
 
 static const mr_device_plugin *plugin_of(void *library, const char *name, char *why, size_t size)
@@ -68,7 +37,7 @@ mr_device *mr_device_open(struct mr_env *env, const char *name, int index, char 
     pthread_mutex_lock(&env->lock);
     mr_device *d = env->devices;
     while (d && (strcmp(d->name, name) || d->index != index)) d = d->next;
-    void *library = d ? NULL : load(file, why, size);
+    void *library = d ? NULL : mr_plugin_load(file, why, size);
     const mr_device_plugin *p = library ? plugin_of(library, name, why, size) : NULL;
     void *context = NULL;
     if (p && !p->probe(index, why, size) && p->open(index, &context) == 0 && (d = calloc(1, sizeof *d))) {
