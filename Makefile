@@ -118,7 +118,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$B/minirt man > $(DESTDIR)$(PREFIX)/share/man/man1/minirt.1
 	$B/minirt completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minirt
-	for p in $(wildcard $B/libminirt_cuda*.so); do install -m755 $$p $(DESTDIR)$(PREFIX)/bin/; install -m755 $$p $(DESTDIR)$(PREFIX)/lib/; done
+	for p in $(wildcard $B/libminirt_*.so); do install -m755 $$p $(DESTDIR)$(PREFIX)/bin/; install -m755 $$p $(DESTDIR)$(PREFIX)/lib/; done
 
 ## clean             remove build/
 .PHONY: clean help
