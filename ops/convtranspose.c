@@ -165,13 +165,54 @@ static int64_t phases(const mr_call *c)
 
 static mr_fn transpose_have(const mr_call *c) { return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0)); }
 
+static size_t size_of(const mr_call *c, mr_conv_size_fn *const *slots, const mr_conv_args *v)
+{
+    mr_conv_size_fn *size = slots[mr_in_dtype(c, 0)];
+    return size ? (size(v) + 63) / 64 * 64 : 0;
+}
+
+/* The weights of each residue, one behind the other. An output_shape makes the residues' taps hang on the shape of X. */
+static size_t transpose_pack_size(const mr_call *c, int i)
+{
+    const transpose_params *p = c->params;
+    size_t sum = 0;
+    if (i != 1 || !mr_shape_known(&c->in[0].shape) || p->output_shape.n >= 0) return 0;
+    for (int64_t k = 0; k < phases(c); k++) {
+        mr_conv_args v = args_of(c, k);
+        sum += size_of(c, c->cpu->conv.pack_size, &v);
+    }
+    return sum;
+}
+
+static void transpose_pack(const mr_call *c, int i, void *dst)
+{
+    (void)i;
+    for (int64_t k = 0; k < phases(c); k++) {
+        mr_conv_args v = args_of(c, k);
+        size_t bytes = size_of(c, c->cpu->conv.pack_size, &v);
+        if (bytes) c->cpu->conv.pack[mr_in_dtype(c, 0)](&v, dst);
+        dst = (char *)dst + bytes;
+    }
+}
+
+/* The convolution of residue k with its weights; *packed: where they are, or NULL, moves on to the next. */
+static mr_conv_args next_phase(const mr_call *c, int64_t k, const char **packed)
+{
+    mr_conv_args v = args_of(c, k);
+    if (!*packed) return v;
+    size_t bytes = size_of(c, c->cpu->conv.pack_size, &v);
+    if (bytes) v.packed = *packed;
+    *packed += bytes;
+    return v;
+}
+
 static size_t transpose_scratch(const mr_call *c)
 {
-    mr_conv_size_fn *size = c->cpu->conv.scratch[mr_in_dtype(c, 0)];
+    const char *packed = c->packed ? c->packed[1] : NULL;
     size_t most = 0;
-    for (int64_t i = 0; size && i < phases(c); i++) {
-        mr_conv_args v = args_of(c, i);
-        size_t bytes = size(&v);
+    for (int64_t k = 0; k < phases(c); k++) {
+        mr_conv_args v = next_phase(c, k, &packed);
+        size_t bytes = size_of(c, c->cpu->conv.scratch, &v);
         if (bytes > most) most = bytes;
     }
     return most;
@@ -179,16 +220,23 @@ static size_t transpose_scratch(const mr_call *c)
 
 static mr_status transpose_run(mr_call *c)
 {
-    for (int64_t i = 0; i < phases(c); i++) {
-        mr_conv_args v = args_of(c, i);
+    const char *packed = c->packed ? c->packed[1] : NULL;
+    for (int64_t k = 0; k < phases(c); k++) {
+        mr_conv_args v = next_phase(c, k, &packed);
         ((mr_conv_fn *)c->fn)(&v);
     }
     return MR_OK;
 }
 
-static const mr_impl transpose_rows[] = {
-    {.name = "conv_transpose", .dev = MR_CPU, .have = transpose_have, .run = transpose_run, .scratch = transpose_scratch},
-    {0}};
+static const mr_impl transpose_rows[] = {{.name = "conv_transpose",
+                                          .dev = MR_CPU,
+                                          .have = transpose_have,
+                                          .run = transpose_run,
+                                          .scratch = transpose_scratch,
+                                          .pack_in = 1 << 1,
+                                          .pack_size = transpose_pack_size,
+                                          .pack = transpose_pack},
+                                         {0}};
 
 const mr_op mr_ops_convtranspose[] = {
     {.name = "ConvTranspose",

@@ -13,6 +13,7 @@
 #define VI 8
 #define VT_ZERO() _mm256_setzero_si256()
 #define VT_SET(x) _mm256_set1_epi32(x)
+#define VT_ADD(a, b) _mm256_add_epi32(a, b)
 #define VT_LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define VT_STORE(p, x) _mm256_storeu_si256((__m256i *)(p), x)
 #define LOAD(p) _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(p)))

@@ -11,6 +11,7 @@
 #define VI 16
 #define VT_ZERO() _mm512_setzero_si512()
 #define VT_SET(x) _mm512_set1_epi32(x)
+#define VT_ADD(a, b) _mm512_add_epi32(a, b)
 #define VT_LOAD(p) _mm512_loadu_si512(p)
 #define VT_STORE(p, x) _mm512_storeu_si512(p, x)
 
