@@ -18,8 +18,8 @@ ifeq ($(origin CXX),default)
 CXX := g++
 endif
 
-# What Debian has and minirt builds with; the README says what each is for.
-PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas-serial-dev libpthreadpool-dev \
+# What Debian has and minirt builds with; the README says what each is for. OpenBLAS is opened while running.
+PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas0-serial libpthreadpool-dev \
             libzip-dev libjansson-dev libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
             libpcre2-dev libunistring-dev
 TEST_PACKAGES := libcmocka-dev libsimde-dev python3 python3-venv
@@ -31,12 +31,10 @@ BASE_FLAGS  = $(WARN) $(CFLAGS) $(SAN) -fPIC -ffp-contract=off -I. -I$B/gen
 C_FLAGS     = -std=gnu17 -D_GNU_SOURCE -DMR_VERSION='"$(VERSION)"' $(BASE_FLAGS)
 KERNEL_FLAGS := -O3 -fno-math-errno -fno-trapping-math
 
-# OpenBLAS without threads of its own: minirt's pool calls it on tiles.
-BLAS_DIR  := $(wildcard /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-serial)
-BLAS_LIBS := $(if $(BLAS_DIR),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
+LIBS := $(if $(BLAS_DIR),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
 # Regular expressions (PCRE2) and what Unicode says of characters (libunistring) are too wide to be written again by hand.
 TEXT_LIBS := -lpcre2-8 -lunistring
-LIBS      := -lprotobuf-c -lpthreadpool $(BLAS_LIBS) $(TEXT_LIBS) -lm -lpthread -ldl
+LIBS      := -lprotobuf-c -lpthreadpool $(TEXT_LIBS) -lm -lpthread -ldl
 TOOL_LIBS := -lzip -ljansson -ljpeg -lpng
 
 LIB_SRC  := $(wildcard runtime/*.c ops/*.c kernels/cpu/*.c)

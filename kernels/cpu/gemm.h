@@ -31,6 +31,7 @@ typedef struct mr_gemm_fns {
 } mr_gemm_fns;
 
 void mr_gemm_fill_scalar(mr_gemm_fns *f);
+void mr_gemm_fill_blas(mr_gemm_fns *f);
 void mr_gemm_fill_avx2(mr_gemm_fns *f);
 void mr_gemm_fill_avx512(mr_gemm_fns *f);
 
