@@ -31,7 +31,6 @@ BASE_FLAGS  = $(WARN) $(CFLAGS) $(SAN) -fPIC -ffp-contract=off -I. -I$B/gen
 C_FLAGS     = -std=gnu17 -D_GNU_SOURCE -DMR_VERSION='"$(VERSION)"' $(BASE_FLAGS)
 KERNEL_FLAGS := -O3 -fno-math-errno -fno-trapping-math
 
-LIBS := $(if $(BLAS_DIR),-L$(BLAS_DIR) -Wl$(comma)-rpath$(comma)$(BLAS_DIR)) -lopenblas
 # Regular expressions (PCRE2) and what Unicode says of characters (libunistring) are too wide to be written again by hand.
 TEXT_LIBS := -lpcre2-8 -lunistring
 LIBS      := -lprotobuf-c -lpthreadpool $(TEXT_LIBS) -lm -lpthread -ldl
