@@ -29,24 +29,29 @@ typedef struct range {
 
 /* One of starts, ends, axes, steps. */
 typedef struct numbers {
-    int n; /* -1: not given */
-    bool known;
+    int n;      /* -1: not given */
+    bool exact; /* else they are dims, some of them symbols or unknown */
     int64_t at[MR_MAX_RANK];
 } numbers;
 
+static bool is_known(const numbers *a, int k)
+{
+    return a->exact || (a->n >= 0 && a->at[k] >= 0);
+}
+
 static mr_status input_numbers(mr_call *c, int i, numbers *a)
 {
-    *a = (numbers){.n = -1, .known = true};
+    *a = (numbers){.n = -1, .exact = true};
     if (!mr_in_has(c, i)) return MR_OK;
     mr_status st = mr_want_rank(c, i, 0, 1);      /* a scalar is taken for a vector of one */
     if (!st) st = mr_in_dims(c, i, a->at, &a->n); /* how many, even if not which */
-    if (!st) a->known = a->n >= 0 && mr_in_ints(c, i, a->at, &a->n);
+    if (!st) a->exact = c->in[i].t != NULL;
     return st;
 }
 
 static void attribute_numbers(const int64_t *from, int n, numbers *a)
 {
-    *a = (numbers){.n = n > MR_MAX_RANK ? MR_MAX_RANK + 1 : n, .known = true};
+    *a = (numbers){.n = n > MR_MAX_RANK ? MR_MAX_RANK + 1 : n, .exact = true};
     if (n > 0 && n <= MR_MAX_RANK) memcpy(a->at, from, sizeof *from * (size_t)n);
 }
 
@@ -60,7 +65,7 @@ static mr_status read_bounds(mr_call *c, const slice_params *p, bounds *b)
         attribute_numbers(p->starts, p->n_starts, &b->starts);
         attribute_numbers(p->ends, p->n_ends, &b->ends);
         attribute_numbers(p->axes, p->n_axes, &b->axes);
-        b->steps = (numbers){.n = -1, .known = true};
+        b->steps = (numbers){.n = -1, .exact = true};
         return MR_OK;
     }
     mr_status st = input_numbers(c, 1, &b->starts);
@@ -95,12 +100,13 @@ static range known_range(int64_t start, int64_t end, int64_t step, int64_t dim)
 
 static range slice_range(const bounds *b, int k, mr_dim dim)
 {
-    int64_t step = b->steps.n < 0 ? 1 : b->steps.at[k];
-    if (!b->starts.known || !b->ends.known || !b->steps.known) return (range){0, 1, MR_DIM_UNKNOWN};
-    int64_t start = b->starts.at[k], end = b->ends.at[k];
-    if (dim >= 0) return known_range(start, end, step, dim);
-    bool whole = start == 0 && end >= INT32_MAX && step == 1;
-    return (range){start, step, whole ? dim : MR_DIM_UNKNOWN};
+    const range unknown = {0, 1, MR_DIM_UNKNOWN};
+    if (!is_known(&b->starts, k) || !is_known(&b->steps, k)) return unknown;
+    int64_t start = b->starts.at[k], end = b->ends.at[k], step = b->steps.n < 0 ? 1 : b->steps.at[k];
+    bool known = is_known(&b->ends, k);
+    if (known && dim >= 0) return known_range(start, end, step, dim);
+    bool whole = known ? end >= INT32_MAX : b->ends.n >= 0 && mr_dim_same(end, dim);
+    return start == 0 && step == 1 && whole ? (range){0, 1, dim} : unknown;
 }
 
 /* The ranges of all axes of input 0, whose rank is known. */
@@ -108,19 +114,19 @@ static mr_status slice_ranges(mr_call *c, const bounds *b, range *ranges)
 {
     const mr_shape *x = &c->in[0].shape;
     bool seen[MR_MAX_RANK] = {0};
-    for (int d = 0; d < x->rank; d++) ranges[d] = (range){0, 1, b->axes.known ? x->d[d] : MR_DIM_UNKNOWN};
+    for (int d = 0; d < x->rank; d++) ranges[d] = (range){0, 1, b->axes.exact ? x->d[d] : MR_DIM_UNKNOWN};
     int n = b->starts.n >= 0 ? b->starts.n : b->ends.n;
     if (n < 0 && b->axes.n < 0) /* any of the leading axes */
         for (int d = 0; d < x->rank; d++) ranges[d].count = MR_DIM_UNKNOWN;
     if (n < 0) n = b->axes.n;
     if (n > MR_MAX_RANK || (b->axes.n < 0 && n > x->rank))
         return mr_call_fail_in(c, MR_E_RANK, 0, "starts has %d values", n);
-    for (int k = 0; b->axes.known && k < n; k++) {
+    for (int k = 0; b->axes.exact && k < n; k++) {
         int axis = k;
         mr_status st = b->axes.n < 0 ? MR_OK : mr_want_axis(c, b->axes.at[k], x->rank, "axes", &axis);
         if (st) return st;
         if (seen[axis]) return mr_call_fail(c, MR_E_SHAPES, "axes has axis %d twice", axis);
-        if (b->steps.known && b->steps.n >= 0 && b->steps.at[k] == 0)
+        if (b->steps.n >= 0 && b->steps.at[k] == 0)
             return mr_call_fail(c, MR_E_NODE_VALUE, "steps is 0 at position %d", k);
         seen[axis] = true;
         ranges[axis] = slice_range(b, k, x->d[axis]);
