@@ -160,7 +160,7 @@ static mr_status infer_rows(mr_call *c)
         if (mr_out_wanted(c, o) && p->stash != MR_F32 && p->stash != MR_BF16)
             return mr_call_fail(c, MR_E_TYPE_INVALID, "output %d would be %s, by stash_type: it is float32 or bfloat16",
                                 o, mr_dtype_name(p->stash));
-        mr_out_tensor(c, o, p->stash, &saved);
+        mr_out_tensor(c, o, mr_call_carried(c) ? MR_F64 : p->stash, &saved);
     }
     return MR_OK;
 }

@@ -1,18 +1,9 @@
 /* softmax_avx2.c: softmax and its logarithm in float, eight lanes wide. */
-#include "kernels/cpu/softmax.h"
+#include "kernels/cpu/softmax_job.h"
 
 #include "kernels/cpu/part_avx2.h"
-#include "kernels/cpu/sizes.h"
 #include "kernels/cpu/total_avx2.h"
 #include "kernels/cpu/vmath_avx2.h"
-
-enum { SOFTMAX_KEPT = 4096 };
-
-typedef struct softmax_job {
-    const mr_softmax_args *a;
-    int64_t blocks; /* of inner */
-    bool log;
-} softmax_job;
 
 /* exp(x) for x ≤ 0 or NaN; what is below the smallest normal float becomes 0. */
 static inline vf exp_below(vf x)
@@ -23,7 +14,20 @@ static inline vf exp_below(vf x)
     return _mm256_and_ps(scaled, _mm256_cmp_ps(x, vf_set(-87.0f), _CMP_NLT_UQ));
 }
 
-#define MR_BODY "kernels/cpu/softmax_avx2.inc"
+static inline vf vf_div(vf a, vf b)
+{
+    return _mm256_div_ps(a, b);
+}
+static inline vf vf_log(vf x)
+{
+    return v_log(x);
+}
+static inline float vf_first_lane(vf x)
+{
+    return _mm256_cvtss_f32(x);
+}
+
+#define MR_BODY "kernels/cpu/softmax_simd.inc"
 #include "kernels/cpu/each_float_avx2.h"
 
 void mr_softmax_fill_avx2(mr_softmax_fns *f)
