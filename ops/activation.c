@@ -1,5 +1,6 @@
 /* activation.c: activation functions of one element. */
 #include "kernels/cpu/cpu.h"
+#include "ops/cuda.h"
 #include "ops/elementwise.h"
 
 #include <string.h>
@@ -58,8 +59,22 @@ static mr_status activation_run(mr_call *c)
     return MR_OK;
 }
 
+static mr_fn activation_have_cuda(const mr_call *c)
+{
+    const activation_params *p = c->params;
+    return MR_CUDA_SLOT(c, unary[p->op], mr_in_dtype(c, 0));
+}
+
+static mr_status activation_launch(mr_call *c)
+{
+    const activation_params *p = c->params;
+    return mr_launch_elementwise(c, 1, &p->k);
+}
+
 static const mr_impl activation_impls[] = {
-    {.name = "activation_cpu", .have = activation_have, .run = activation_run, .inplace = 1}, {0}};
+    {.name = "activation_cuda", .dev = MR_CUDA, .have = activation_have_cuda, .run = activation_launch, .inplace = 1},
+    {.name = "activation_cpu", .have = activation_have, .run = activation_run, .inplace = 1},
+    {0}};
 
 #define ACTIVATION(NAME, SINCE)                                                                                        \
     {                                                                                                                  \

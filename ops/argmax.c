@@ -1,6 +1,6 @@
 /* argmax.c: ArgMax, ArgMin. */
 #include "kernels/cpu/cpu.h"
-#include "ops/rules.h"
+#include "ops/cuda.h"
 
 typedef struct arg_params {
     int64_t axis;
@@ -42,26 +42,47 @@ static mr_fn have(const mr_call *c)
     return MR_SLOT(c->cpu->reduce.arg, mr_in_dtype(c, 0));
 }
 
-static mr_status run(mr_call *c)
+static mr_fn have_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, arg, mr_in_dtype(c, 0));
+}
+
+static mr_status args_of(mr_call *c, mr_arg_args *a)
 {
     const arg_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
-    mr_arg_args a = {x->data,
-                     c->out[0].t->data,
-                     mr_dims_product(x->dims, 0, axis),
-                     x->dims[axis],
-                     mr_dims_product(x->dims, axis + 1, x->rank),
-                     p->min,
-                     p->last,
-                     c->pool};
-    if (a.n == 0 && a.outer * a.inner > 0)
+    *a = (mr_arg_args){x->data,
+                       c->out[0].t->data,
+                       mr_dims_product(x->dims, 0, axis),
+                       x->dims[axis],
+                       mr_dims_product(x->dims, axis + 1, x->rank),
+                       p->min,
+                       p->last,
+                       c->pool};
+    if (a->n == 0 && a->outer * a->inner > 0)
         return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "axis %d has no elements to choose from", axis);
-    ((void (*)(const mr_arg_args *))c->fn)(&a);
     return MR_OK;
 }
 
-static const mr_impl impls[] = {{.name = "arg_cpu", .have = have, .run = run}, {0}};
+static mr_status run(mr_call *c)
+{
+    mr_arg_args a;
+    mr_status st = args_of(c, &a);
+    if (!st) ((void (*)(const mr_arg_args *))c->fn)(&a);
+    return st;
+}
+
+static mr_status launch(mr_call *c)
+{
+    mr_arg_args a;
+    mr_status st = args_of(c, &a);
+    return st ? st : mr_launched(c, ((mr_cuda_arg_fn)c->fn)(c->stream, &a));
+}
+
+static const mr_impl impls[] = {{.name = "arg_cuda", .dev = MR_CUDA, .have = have_cuda, .run = launch},
+                                {.name = "arg_cpu", .have = have, .run = run},
+                                {0}};
 
 const mr_op mr_ops_argmax[] = {
     {"", "ArgMax", 1, 0, sizeof(arg_params), read_max, infer, impls, 0, NULL},

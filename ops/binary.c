@@ -2,6 +2,7 @@
 #include "ops/binary.h"
 
 #include "kernels/cpu/cpu.h"
+#include "ops/cuda.h"
 #include "ops/elementwise.h"
 
 #include <string.h>
@@ -67,8 +68,24 @@ static mr_status binary_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl binary_impls[] = {{.name = "binary_cpu", .have = binary_have, .run = binary_run, .inplace = 3},
-                                       {0}};
+static mr_fn binary_have_cuda(const mr_call *c)
+{
+    const binary_params *p = c->params;
+    return MR_CUDA_SLOT(c, binary[p->op], mr_in_dtype(c, 0));
+}
+
+static mr_status binary_launch(mr_call *c)
+{
+    const binary_params *p = c->params;
+    mr_operand in[] = {mr_operand_broadcast(c->in[0].t, c->out[0].t), operand_b(c, p)};
+    mr_elementwise j = mr_elementwise_to(c->out[0].t, in, 2, &p->k);
+    return mr_launch_job(c, &j);
+}
+
+static const mr_impl binary_impls[] = {
+    {.name = "binary_cuda", .dev = MR_CUDA, .have = binary_have_cuda, .run = binary_launch, .inplace = 3},
+    {.name = "binary_cpu", .have = binary_have, .run = binary_run, .inplace = 3},
+    {0}};
 
 /* ---- Div, Mod: integers have no quotient by 0 ---- */
 
@@ -88,7 +105,17 @@ static mr_status div_run(mr_call *c)
     return st ? st : binary_run(c);
 }
 
-static const mr_impl div_impls[] = {{.name = "div_cpu", .have = binary_have, .run = div_run, .inplace = 3}, {0}};
+/* Nobody looks at divisors on the device. */
+MR_COND(not_of_integers, binary_params, 0, !mr_dtype_in(mr_in_dtype(c, 0), MR_INTS));
+
+static const mr_impl div_impls[] = {{.name = "div_cuda",
+                                     .dev = MR_CUDA,
+                                     .have = binary_have_cuda,
+                                     .conds = MR_WHEN(&not_of_integers),
+                                     .run = binary_launch,
+                                     .inplace = 3},
+                                    {.name = "div_cpu", .have = binary_have, .run = div_run, .inplace = 3},
+                                    {0}};
 
 static void mod_read(mr_reader *r, void *params)
 {

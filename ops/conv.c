@@ -2,6 +2,7 @@
 #include "ops/convolution.h"
 
 #include "kernels/cpu/cpu.h"
+#include "ops/cuda.h"
 
 static const void *data_of(const mr_call *c, int i) { return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL; }
 
@@ -67,7 +68,22 @@ static void conv_pack(const mr_call *c, int i, void *dst)
     c->cpu->conv.pack[mr_in_dtype(c, i)](&v, dst);
 }
 
-static const mr_impl conv_rows[] = {{.name = "conv",
+static mr_fn conv_have_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, conv, mr_in_dtype(c, 0)); }
+
+static mr_status conv_launch(mr_call *c)
+{
+    mr_conv_args v = args_of(c, 0, 1, 2);
+    return mr_launched(c, ((mr_cuda_conv_fn)c->fn)(c->stream, &v));
+}
+
+MR_COND(rank_3_to_5, mr_conv_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 && c->in[0].shape.rank <= 5);
+
+static const mr_impl conv_rows[] = {{.name = "conv_cuda",
+                                     .dev = MR_CUDA,
+                                     .have = conv_have_cuda,
+                                     .conds = MR_WHEN(&rank_3_to_5),
+                                     .run = conv_launch},
+                                    {.name = "conv",
                                      .dev = MR_CPU,
                                      .have = conv_have,
                                      .run = conv_run,

@@ -1,6 +1,8 @@
 /* elementwise.c: elementwise kernels over whole tensors. */
 #include "ops/elementwise.h"
 
+#include "ops/cuda.h"
+
 #include <string.h>
 
 mr_operand mr_operand_broadcast(const mr_tensor *t, const mr_tensor *out)
@@ -30,11 +32,28 @@ void mr_run_job(mr_call *c, mr_elementwise *j)
     mr_elementwise_run(j, (mr_elementwise_fn)c->fn, c->pool);
 }
 
+mr_status mr_launch_job(mr_call *c, const mr_elementwise *j)
+{
+    return mr_launched(c, ((mr_cuda_elementwise_fn)c->fn)(c->stream, j));
+}
+
+static mr_elementwise job_of(const mr_call *c, mr_operand *in, int n, const void *params)
+{
+    const mr_tensor *out = c->out[0].t;
+    for (int i = 0; i < n; i++) in[i] = mr_operand_broadcast(c->in[i].t, out);
+    return mr_elementwise_to(out, in, n, params);
+}
+
 void mr_run_elementwise(mr_call *c, int n, const void *params)
 {
     mr_operand in[MR_FEW_OPERANDS];
-    const mr_tensor *out = c->out[0].t;
-    for (int i = 0; i < n; i++) in[i] = mr_operand_broadcast(c->in[i].t, out);
-    mr_elementwise j = mr_elementwise_to(out, in, n, params);
+    mr_elementwise j = job_of(c, in, n, params);
     mr_run_job(c, &j);
+}
+
+mr_status mr_launch_elementwise(mr_call *c, int n, const void *params)
+{
+    mr_operand in[MR_FEW_OPERANDS];
+    mr_elementwise j = job_of(c, in, n, params);
+    return mr_launch_job(c, &j);
 }

@@ -16,4 +16,8 @@ mr_operand mr_operand_broadcast(const mr_tensor *t, const mr_tensor *out);
 mr_operand mr_operand_at_axis(const mr_tensor *t, const mr_tensor *out, int axis);
 void mr_run_job(mr_call *c, mr_elementwise *j);
 
+/* Both on the device, for CUDA rows. */
+mr_status mr_launch_elementwise(mr_call *c, int n, const void *params);
+mr_status mr_launch_job(mr_call *c, const mr_elementwise *j);
+
 #endif

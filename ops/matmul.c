@@ -2,6 +2,7 @@
 #include "ops/product.h"
 
 #include "kernels/cpu/cpu.h"
+#include "ops/cuda.h"
 
 /* ---- what both are to the kernels ---- */
 
@@ -11,6 +12,8 @@ typedef struct gemm_params {
 } gemm_params;
 
 static mr_fn have_gemm(const mr_call *c) { return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0)); }
+
+static mr_fn have_gemm_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, gemm, mr_in_dtype(c, 0)); }
 
 static void point(const mr_call *c, mr_gemm_args *g)
 {
@@ -90,7 +93,17 @@ static mr_status matmul_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl matmul_rows[] = {{.name = "matmul",
+static mr_status matmul_launch(mr_call *c)
+{
+    mr_gemm_args g = matmul_args(c);
+    return mr_launched(c, ((mr_cuda_gemm_fn)c->fn)(c->stream, &g));
+}
+
+static const mr_impl matmul_rows[] = {{.name = "matmul_cuda",
+                                       .dev = MR_CUDA,
+                                       .have = have_gemm_cuda,
+                                       .run = matmul_launch},
+                                      {.name = "matmul",
                                        .dev = MR_CPU,
                                        .have = have_gemm,
                                        .run = matmul_run,
@@ -211,7 +224,14 @@ static mr_status gemm_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl gemm_rows[] = {{.name = "gemm",
+static mr_status gemm_launch(mr_call *c)
+{
+    mr_gemm_args g = gemm_args(c);
+    return mr_launched(c, ((mr_cuda_gemm_fn)c->fn)(c->stream, &g));
+}
+
+static const mr_impl gemm_rows[] = {{.name = "gemm_cuda", .dev = MR_CUDA, .have = have_gemm_cuda, .run = gemm_launch},
+                                    {.name = "gemm",
                                      .dev = MR_CPU,
                                      .have = have_gemm,
                                      .run = gemm_run,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "ops/cuda.h"
 #include "ops/sizes.h"
 #include "ops/window.h"
 
@@ -91,6 +92,12 @@ static mr_status pool_run(mr_call *c)
     return MR_OK;
 }
 
+static mr_status pool_launch(mr_call *c)
+{
+    mr_pool_args a = pool_args(c);
+    return mr_launched(c, ((mr_cuda_pool_fn)c->fn)(c->stream, &a));
+}
+
 /* ---- global: one window over everything ---- */
 
 static mr_status global_infer(mr_call *c)
@@ -112,18 +119,46 @@ static mr_status global_run(mr_call *c)
     return MR_OK;
 }
 
+/* On the device: a reduction of each plane. */
+static mr_status global_launch(mr_call *c)
+{
+    const mr_tensor *x = c->in[0].t;
+    int64_t plane = mr_dims_product(x->dims, 2, x->rank);
+    mr_box kept = {.rank = 1, .dims = {x->dims[0] * x->dims[1]}, .xs = {plane}, .ys = {1}};
+    mr_box reduced = {.rank = 1, .dims = {plane}, .xs = {1}, .ys = {1}};
+    mr_reduce_args a = {x->data, c->out[0].t->data, &kept, &reduced, c->pool};
+    return mr_launched(c, ((mr_cuda_reduce_fn)c->fn)(c->stream, &a));
+}
+
 static mr_fn have_average(const mr_call *c) { return MR_SLOT(c->cpu->pool.average, mr_in_dtype(c, 0)); }
 static mr_fn have_max(const mr_call *c) { return MR_SLOT(c->cpu->pool.max, mr_in_dtype(c, 0)); }
 static mr_fn have_lp(const mr_call *c) { return MR_SLOT(c->cpu->pool.lp, mr_in_dtype(c, 0)); }
 
+static mr_fn have_average_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, average_pool, mr_in_dtype(c, 0)); }
+static mr_fn have_max_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, max_pool, mr_in_dtype(c, 0)); }
+static mr_fn have_lp_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, lp_pool, mr_in_dtype(c, 0)); }
+static mr_fn have_mean_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MEAN], mr_in_dtype(c, 0)); }
+static mr_fn have_largest_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MAX], mr_in_dtype(c, 0)); }
+
+MR_COND(rank_3_to_5, pool_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 && c->in[0].shape.rank <= 5);
+#define ON_CUDA(NAME, HAVE)                                                                                            \
+    {                                                                                                                  \
+        .name = NAME, .dev = MR_CUDA, .have = HAVE, .conds = MR_WHEN(&rank_3_to_5), .run = pool_launch                 \
+    }
+
 static const mr_impl average_rows[] = {
+    ON_CUDA("average_pool_cuda", have_average_cuda),
     {.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run, .scratch = pool_scratch}, {0}};
 static const mr_impl max_rows[] = {
+    ON_CUDA("max_pool_cuda", have_max_cuda),
     {.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run, .scratch = pool_scratch}, {0}};
-static const mr_impl lp_rows[] = {{.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = pool_run}, {0}};
+static const mr_impl lp_rows[] = {
+    ON_CUDA("lp_pool_cuda", have_lp_cuda), {.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = pool_run}, {0}};
 static const mr_impl global_average_rows[] = {
+    {.name = "global_average_pool_cuda", .dev = MR_CUDA, .have = have_mean_cuda, .run = global_launch},
     {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run}, {0}};
 static const mr_impl global_max_rows[] = {
+    {.name = "global_max_pool_cuda", .dev = MR_CUDA, .have = have_largest_cuda, .run = global_launch},
     {.name = "global_max_pool", .dev = MR_CPU, .have = have_max, .run = global_run}, {0}};
 static const mr_impl global_lp_rows[] = {
     {.name = "global_lp_pool", .dev = MR_CPU, .have = have_lp, .run = global_run}, {0}};

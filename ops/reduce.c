@@ -1,7 +1,7 @@
 /* reduce.c: ReduceL1 … ReduceSumSquare. The axes are an attribute, later an input. */
 #include "kernels/cpu/cpu.h"
 #include "ops/boxes.h"
-#include "ops/rules.h"
+#include "ops/cuda.h"
 
 #include <string.h>
 
@@ -88,7 +88,7 @@ static mr_status infer(mr_call *c)
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
-static mr_status run(mr_call *c)
+static mr_status boxes_of(mr_call *c, mr_box *kept, mr_box *reduced)
 {
     const mr_tensor *x = c->in[0].t;
     int64_t axes[MR_MAX_RANK];
@@ -96,71 +96,52 @@ static mr_status run(mr_call *c)
     int n;
     axes_of(c, axes, &n);
     mr_status st = gone_dims(c, axes, n, x->rank, gone);
-    if (st) return st;
+    if (!st) mr_reduce_boxes(x, gone, kept, reduced);
+    return st;
+}
+
+static mr_status run(mr_call *c)
+{
     mr_box kept, reduced;
-    mr_reduce_boxes(x, gone, &kept, &reduced);
-    mr_reduce_args a = {x->data, c->out[0].t->data, &kept, &reduced, c->pool};
+    mr_status st = boxes_of(c, &kept, &reduced);
+    if (st) return st;
+    mr_reduce_args a = {c->in[0].t->data, c->out[0].t->data, &kept, &reduced, c->pool};
     ((void (*)(const mr_reduce_args *))c->fn)(&a);
     return MR_OK;
 }
 
-static mr_fn slot(const mr_call *c, mr_reduction r)
+static mr_status launch(mr_call *c)
 {
-    return MR_SLOT(c->cpu->reduce.reduce[r], mr_in_dtype(c, 0));
+    mr_box kept, reduced;
+    mr_status st = boxes_of(c, &kept, &reduced);
+    if (st) return st;
+    mr_reduce_args a = {c->in[0].t->data, c->out[0].t->data, &kept, &reduced, c->pool};
+    return mr_launched(c, ((mr_cuda_reduce_fn)c->fn)(c->stream, &a));
 }
 
-static mr_fn have_l1(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_L1);
-}
-static mr_fn have_l2(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_L2);
-}
-static mr_fn have_log_sum(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_LOG_SUM);
-}
-static mr_fn have_log_sum_exp(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_LOG_SUM_EXP);
-}
-static mr_fn have_max(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_MAX);
-}
-static mr_fn have_mean(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_MEAN);
-}
-static mr_fn have_min(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_MIN);
-}
-static mr_fn have_prod(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_PROD);
-}
-static mr_fn have_sum(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_SUM);
-}
-static mr_fn have_sum_square(const mr_call *c)
-{
-    return slot(c, MR_REDUCE_SUM_SQUARE);
-}
-
-#define ROW(op) static const mr_impl op##_impls[] = {{.name = "reduce_" #op "_cpu", .have = have_##op, .run = run}, {0}}
-ROW(l1);
-ROW(l2);
-ROW(log_sum);
-ROW(log_sum_exp);
-ROW(max);
-ROW(mean);
-ROW(min);
-ROW(prod);
-ROW(sum);
-ROW(sum_square);
+#define ROW(op, OP)                                                                                                    \
+    static mr_fn have_##op(const mr_call *c)                                                                           \
+    {                                                                                                                  \
+        return MR_SLOT(c->cpu->reduce.reduce[MR_REDUCE_##OP], mr_in_dtype(c, 0));                                      \
+    }                                                                                                                  \
+    static mr_fn have_##op##_cuda(const mr_call *c)                                                                    \
+    {                                                                                                                  \
+        return MR_CUDA_SLOT(c, reduce[MR_REDUCE_##OP], mr_in_dtype(c, 0));                                             \
+    }                                                                                                                  \
+    static const mr_impl op##_impls[] = {                                                                              \
+        {.name = "reduce_" #op "_cuda", .dev = MR_CUDA, .have = have_##op##_cuda, .run = launch, .host_in = 1 << 1},   \
+        {.name = "reduce_" #op "_cpu", .have = have_##op, .run = run},                                                 \
+        {0}}
+ROW(l1, L1);
+ROW(l2, L2);
+ROW(log_sum, LOG_SUM);
+ROW(log_sum_exp, LOG_SUM_EXP);
+ROW(max, MAX);
+ROW(mean, MEAN);
+ROW(min, MIN);
+ROW(prod, PROD);
+ROW(sum, SUM);
+ROW(sum_square, SUM_SQUARE);
 
 #define ATTRIBUTE(op, until, impls)                                                                                    \
     {                                                                                                                  \

@@ -1,7 +1,7 @@
 /* softmax.c: Softmax, LogSoftmax, Hardmax. Up to version 12 the input is seen as a matrix, cut at the axis; from 13 on
  * the axis is one dimension. */
 #include "kernels/cpu/cpu.h"
-#include "ops/rules.h"
+#include "ops/cuda.h"
 
 typedef struct softmax_params {
     int64_t axis;
@@ -29,38 +29,56 @@ static mr_status infer(mr_call *c)
     return st ? st : mr_infer_like(c);
 }
 
-static mr_fn have_softmax(const mr_call *c)
-{
-    return MR_SLOT(c->cpu->softmax.softmax, mr_in_dtype(c, 0));
-}
-static mr_fn have_log_softmax(const mr_call *c)
-{
-    return MR_SLOT(c->cpu->softmax.log_softmax, mr_in_dtype(c, 0));
-}
-static mr_fn have_hardmax(const mr_call *c)
-{
-    return MR_SLOT(c->cpu->softmax.hardmax, mr_in_dtype(c, 0));
-}
-
-static mr_status run(mr_call *c)
+static mr_softmax_args args_of(const mr_call *c)
 {
     const softmax_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis), last = p->matrix ? x->rank : axis + 1;
-    mr_softmax_args a = {x->data,
-                         c->out[0].t->data,
-                         mr_dims_product(x->dims, 0, axis),
-                         mr_dims_product(x->dims, axis, last),
-                         mr_dims_product(x->dims, last, x->rank),
-                         c->pool};
+    return (mr_softmax_args){x->data,
+                             c->out[0].t->data,
+                             mr_dims_product(x->dims, 0, axis),
+                             mr_dims_product(x->dims, axis, last),
+                             mr_dims_product(x->dims, last, x->rank),
+                             c->pool};
+}
+
+static mr_status run(mr_call *c)
+{
+    mr_softmax_args a = args_of(c);
     ((mr_softmax_fn *)c->fn)(&a);
     return MR_OK;
 }
 
-static const mr_impl softmax[] = {{.name = "softmax_cpu", .have = have_softmax, .run = run, .inplace = 1}, {0}};
-static const mr_impl log_softmax[] = {{.name = "log_softmax_cpu", .have = have_log_softmax, .run = run, .inplace = 1},
-                                      {0}};
-static const mr_impl hardmax[] = {{.name = "hardmax_cpu", .have = have_hardmax, .run = run}, {0}};
+static mr_status launch(mr_call *c)
+{
+    mr_softmax_args a = args_of(c);
+    return mr_launched(c, ((mr_cuda_softmax_fn)c->fn)(c->stream, &a));
+}
+
+#define HAVE(op)                                                                                                       \
+    static mr_fn have_##op(const mr_call *c)                                                                           \
+    {                                                                                                                  \
+        return MR_SLOT(c->cpu->softmax.op, mr_in_dtype(c, 0));                                                         \
+    }                                                                                                                  \
+    static mr_fn have_##op##_cuda(const mr_call *c)                                                                    \
+    {                                                                                                                  \
+        return MR_CUDA_SLOT(c, op, mr_in_dtype(c, 0));                                                                 \
+    }
+HAVE(softmax)
+HAVE(log_softmax)
+HAVE(hardmax)
+
+static const mr_impl softmax[] = {
+    {.name = "softmax_cuda", .dev = MR_CUDA, .have = have_softmax_cuda, .run = launch, .inplace = 1},
+    {.name = "softmax_cpu", .have = have_softmax, .run = run, .inplace = 1},
+    {0}};
+static const mr_impl log_softmax[] = {
+    {.name = "log_softmax_cuda", .dev = MR_CUDA, .have = have_log_softmax_cuda, .run = launch, .inplace = 1},
+    {.name = "log_softmax_cpu", .have = have_log_softmax, .run = run, .inplace = 1},
+    {0}};
+static const mr_impl hardmax[] = {{.name = "hardmax_cuda", .dev = MR_CUDA, .have = have_hardmax_cuda, .run = launch},
+                                  {.name = "hardmax_cpu", .have = have_hardmax, .run = run},
+                                  {0}};
 
 #define SOFTMAX(op, since, until, read, impls)                                                                         \
     {                                                                                                                  \

@@ -1,5 +1,6 @@
 /* unary.c: functions of one element: mathematics, signs, rounding, bits, kinds of numbers. */
 #include "kernels/cpu/cpu.h"
+#include "ops/cuda.h"
 #include "ops/elementwise.h"
 
 #include <string.h>
@@ -43,7 +44,22 @@ static mr_status unary_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl unary_impls[] = {{.name = "unary_cpu", .have = unary_have, .run = unary_run, .inplace = 1}, {0}};
+static mr_fn unary_have_cuda(const mr_call *c)
+{
+    const unary_params *p = c->params;
+    return MR_CUDA_SLOT(c, unary[p->op], mr_in_dtype(c, 0));
+}
+
+static mr_status unary_launch(mr_call *c)
+{
+    const unary_params *p = c->params;
+    return mr_launch_elementwise(c, 1, &p->k);
+}
+
+static const mr_impl unary_impls[] = {
+    {.name = "unary_cuda", .dev = MR_CUDA, .have = unary_have_cuda, .run = unary_launch, .inplace = 1},
+    {.name = "unary_cpu", .have = unary_have, .run = unary_run, .inplace = 1},
+    {0}};
 
 /* ---- BitwiseNot, Not ---- */
 

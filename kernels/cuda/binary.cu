@@ -29,10 +29,12 @@ template <class C> __device__ C remainder(C a, C b)
         return ::fmod(a, b);
 }
 
-/* The remainder with the sign of b. */
+/* The remainder with the sign of b, also of a zero. */
 template <class C> __device__ C modulo(C a, C b)
 {
     C r = remainder(a, b);
+    if constexpr (!is_whole<C>)
+        if (r == 0) return ::copysign(C(0), b);
     return r != 0 && (r < 0) != (b < 0) ? (C)((ring<C>)r + (ring<C>)b) : r;
 }
 

@@ -30,8 +30,8 @@ template <class T> struct weights {
         __device__ compute<T> operator()(int64_t p) const
         {
             if (a.w_dense) return load(data[p]);
-            int channel = (int)p / a.view.n_taps, tap = (int)p % a.view.n_taps;
-            return load(data[channel * a.w_channel + offset_of(place_of(tap, a.view.taps), a.view.w_step)]);
+            quotient q = divided(p, a.view.n_taps); /* channel, tap */
+            return load(data[q.whole * a.w_channel + offset_of(place_of(q.rest, a.view.taps), a.view.w_step)]);
         }
     };
     __device__ one_line line(int64_t i) const { return {a, data + i * a.w_map}; }
@@ -49,16 +49,16 @@ template <class T> struct images {
         place output;
         __device__ compute<T> operator()(int64_t p) const
         {
-            int channel = (int)p / a.view.n_taps, tap = (int)p % a.view.n_taps;
-            int64_t offset = tap_offset(a.view, output, place_of(tap, a.view.taps));
-            return offset < 0 ? compute<T>(0) : load(x[channel * a.x_channel + offset]);
+            quotient q = divided(p, a.view.n_taps); /* channel, tap */
+            int64_t offset = tap_offset(a.view, output, place_of(q.rest, a.view.taps));
+            return offset < 0 ? compute<T>(0) : load(x[q.whole * a.x_channel + offset]);
         }
     };
     __device__ one_line line(int64_t i) const
     {
-        int64_t image = i / a.view.n_out;
-        const T *x = a.x + (image * a.groups * a.channels + first_channel) * a.x_channel;
-        return {a, x, place_of(i % a.view.n_out, a.view.out)};
+        quotient q = divided(i, a.view.n_out); /* image, output */
+        const T *x = a.x + (q.whole * a.groups * a.channels + first_channel) * a.x_channel;
+        return {a, x, place_of(q.rest, a.view.out)};
     }
 };
 
@@ -75,9 +75,10 @@ template <class T> __global__ void __launch_bounds__(tile_threads) conv_tile(con
         images<T> right = {a, g * a.channels};
         tile_product<C>(a.maps, a.batch * a.view.n_out, a.channels * a.view.n_taps, left, right,
                         [&](int64_t i, int64_t j, C sum) {
-                            int64_t map = g * a.maps + i, image = j / a.view.n_out;
+                            int64_t map = g * a.maps + i;
+                            quotient q = divided(j, a.view.n_out); /* image, output */
                             if (a.bias) sum += load(a.bias[map]);
-                            *output_of(a, image, map, place_of(j % a.view.n_out, a.view.out)) = store<T>(sum);
+                            *output_of(a, q.whole, map, place_of(q.rest, a.view.out)) = store<T>(sum);
                         });
     }
 }
@@ -96,7 +97,7 @@ template <class T> __global__ void conv_direct(conv_arguments<T> a, int64_t n)
         C sum = 0;
         for (int64_t c = 0; c < a.channels; c++, x += a.x_channel, w += a.w_channel) {
             C slice = 0;
-            for (int t = 0; t < v.n_taps; t++) {
+            for (int64_t t = 0; t < v.n_taps; t++) {
                 place tap = place_of(t, v.taps);
                 int64_t offset = tap_offset(v, o, tap);
                 if (offset >= 0) slice += load(x[offset]) * load(w[offset_of(tap, v.w_step)]);
@@ -128,8 +129,8 @@ template <class T> conv_arguments<T> arguments_of(const mr_conv_args *v)
     a.w_dense = in_order_of_depth(v);
     a.view = make_window(v->rank, [v](window &w, int d, int from) {
         const mr_conv_axis *x = v->axis + from;
-        w.in[d] = (int)x->in, w.out[d] = (int)x->out, w.taps[d] = (int)x->taps;
-        w.offset[d] = (int)x->offset, w.stride[d] = (int)x->stride, w.dilation[d] = (int)x->dilation;
+        w.in[d] = x->in, w.out[d] = x->out, w.taps[d] = x->taps;
+        w.offset[d] = x->offset, w.stride[d] = x->stride, w.dilation[d] = x->dilation;
         w.x_step[d] = x->x_step, w.w_step[d] = x->w_step, w.y_step[d] = x->y_step;
     });
     return a;

@@ -38,9 +38,9 @@ typedef int (*mr_cuda_copy_fn)(mr_stream s, const mr_copy_args *a);
  * its part of y is 0: here nobody has looked at indices before. */
 typedef int (*mr_cuda_gather_fn)(mr_stream s, const mr_gather_args *a, int64_t *bad);
 typedef int (*mr_cuda_gemm_fn)(mr_stream s, const mr_gemm_args *g);
-/* At most 3 spatial axes; channels × taps and every extent below 2^31. */
+/* At most 3 spatial axes. */
 typedef int (*mr_cuda_conv_fn)(mr_stream s, const mr_conv_args *a);
-typedef int (*mr_cuda_pool_fn)(mr_stream s, const mr_pool_args *a);
+typedef int (*mr_cuda_pool_fn)(mr_stream s, const mr_pool_args *a); /* likewise */
 
 typedef int (*mr_cuda_reduce_fn)(mr_stream s, const mr_reduce_args *a);
 typedef int (*mr_cuda_arg_fn)(mr_stream s, const mr_arg_args *a);

@@ -14,7 +14,7 @@ template <class T> struct pool_arguments {
     int64_t *indices;
     int64_t planes, plane; /* plane: elements of x in one */
     int64_t index_step[3]; /* of an index within a plane */
-    int pad_end[3];
+    int64_t pad_end[3];
     bool count_pads;
     double p;
     window view;
@@ -29,7 +29,7 @@ template <class T> __global__ void max_pool(pool_arguments<T> a, T lowest)
         const T *x = a.x + i / v.n_out * a.plane;
         int64_t best_at = -1;
         T best = lowest;
-        for (int t = 0; t < v.n_taps; t++) {
+        for (int64_t t = 0; t < v.n_taps; t++) {
             int64_t at = tap_offset(v, o, place_of(t, v.taps));
             if (at < 0) continue;
             auto value = load(x[at]), least = load(best);
@@ -46,7 +46,7 @@ template <class T> __device__ bool counts(const pool_arguments<T> &a, place o, p
 {
     const window &v = a.view;
     for (int d = 0; d < 3; d++) {
-        int at = v.offset[d] + o.at[d] * v.stride[d] + tap.at[d] * v.dilation[d];
+        int64_t at = v.offset[d] + o.at[d] * v.stride[d] + tap.at[d] * v.dilation[d];
         if (at < (a.count_pads ? v.offset[d] : 0) || at >= v.in[d] + (a.count_pads ? a.pad_end[d] : 0)) return false;
     }
     return true;
@@ -59,14 +59,14 @@ template <class T> __global__ void average_pool(pool_arguments<T> a)
         place o = place_of(i % v.n_out, v.out);
         const T *x = a.x + i / v.n_out * a.plane;
         double sum = 0;
-        int counted = 0;
-        for (int t = 0; t < v.n_taps; t++) {
+        int64_t counted = 0;
+        for (int64_t t = 0; t < v.n_taps; t++) {
             place tap = place_of(t, v.taps);
             int64_t at = tap_offset(v, o, tap);
             if (at >= 0) sum += load(x[at]);
             counted += counts(a, o, tap);
         }
-        a.y[i] = store<T>(sum / counted);
+        a.y[i] = store<T>(sum / (double)counted);
     }
 }
 
@@ -77,7 +77,7 @@ template <class T> __global__ void lp_pool(pool_arguments<T> a)
         place o = place_of(i % v.n_out, v.out);
         const T *x = a.x + i / v.n_out * a.plane;
         double sum = 0;
-        for (int t = 0; t < v.n_taps; t++) {
+        for (int64_t t = 0; t < v.n_taps; t++) {
             int64_t at = tap_offset(v, o, place_of(t, v.taps));
             if (at >= 0) sum += pow(fabs((double)load(x[at])), a.p);
         }
@@ -116,14 +116,14 @@ template <class T> pool_arguments<T> arguments_of(const mr_pool_args *given)
     a.count_pads = given->count_pads, a.p = given->p;
     a.view = make_window(given->rank, [&](window &w, int d, int from) {
         const mr_pool_axis *x = given->axis + from;
-        w.in[d] = (int)x->in, w.out[d] = (int)x->out, w.taps[d] = (int)x->taps;
-        w.offset[d] = (int)-x->pad, w.stride[d] = (int)x->stride, w.dilation[d] = (int)x->dilation;
+        w.in[d] = x->in, w.out[d] = x->out, w.taps[d] = x->taps;
+        w.offset[d] = -x->pad, w.stride[d] = x->stride, w.dilation[d] = x->dilation;
         w.x_step[d] = step[from];
-        a.pad_end[d] = (int)x->pad_end;
+        a.pad_end[d] = x->pad_end;
     });
-    const int *in = a.view.in;
+    const int64_t *in = a.view.in;
     for (int d = 0; d < 3; d++) a.index_step[d] = a.view.x_step[d];
-    if (given->column_major) a.index_step[0] = 1, a.index_step[1] = in[0], a.index_step[2] = (int64_t)in[0] * in[1];
+    if (given->column_major) a.index_step[0] = 1, a.index_step[1] = in[0], a.index_step[2] = in[0] * in[1];
     return a;
 }
 

@@ -17,12 +17,12 @@ template <int N> struct offsets {
 template <int N> static __device__ inline offsets<N> locate(const walk<N> &w, int64_t i)
 {
     offsets<N> o = {};
-    MR_ROLLED /* division is long code, and most walks have few dims */
+    MR_ROLLED /* most walks have few dims, and division is long code */
         for (int d = 0; d < w.rank; d++)
     {
-        int64_t rest = d + 1 < w.rank ? i / w.dim[d] : 0, index = i - rest * w.dim[d];
-        for (int k = 0; k < N; k++) o.at[k] += index * w.stride[k][d];
-        i = rest;
+        quotient q = d + 1 < w.rank ? divided(i, w.dim[d]) : quotient{0, i};
+        for (int k = 0; k < N; k++) o.at[k] += q.rest * w.stride[k][d];
+        i = q.whole;
     }
     return o;
 }

@@ -6,11 +6,10 @@
 
 /* Tap t of the window at output o sees index offset + o · stride + t · dilation of the input. */
 struct window {
-    int in[3], out[3], taps[3];
-    int offset[3], stride[3], dilation[3];
+    int64_t in[3], out[3], taps[3];
+    int64_t offset[3], stride[3], dilation[3];
     int64_t x_step[3], w_step[3], y_step[3]; /* elements from index to index, tap to tap, output to output */
-    int n_taps;
-    int64_t n_out;
+    int64_t n_taps, n_out;
 };
 
 /* set(axis of the window, axis that was given) fills in everything but the products, for each of `rank` axes. */
@@ -22,19 +21,19 @@ template <class Set> static inline window make_window(int rank, Set set)
         if (d >= 3 - rank) set(w, d, d - (3 - rank));
     }
     w.n_taps = w.taps[0] * w.taps[1] * w.taps[2];
-    w.n_out = (int64_t)w.out[0] * w.out[1] * w.out[2];
+    w.n_out = w.out[0] * w.out[1] * w.out[2];
     return w;
 }
 
 /* A place in a grid of three axes. */
 struct place {
-    int at[3];
+    int64_t at[3];
 };
 
-static __device__ inline place place_of(int64_t i, const int (&dims)[3])
+static __device__ inline place place_of(int64_t i, const int64_t (&dims)[3])
 {
-    int rest = (int)(i / dims[2]);
-    return {{rest / dims[1], rest % dims[1], (int)(i % dims[2])}};
+    quotient last = divided(i, dims[2]), middle = divided(last.whole, dims[1]);
+    return {{middle.whole, middle.rest, last.rest}};
 }
 
 static __device__ inline int64_t offset_of(place p, const int64_t (&step)[3])

@@ -16,6 +16,7 @@ extern "C" {
 #include <cmocka.h>
 }
 #pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wextra"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #include "kernels/cpu/convert.h"
 #include "kernels/cuda/cuda.h"
