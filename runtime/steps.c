@@ -1,5 +1,6 @@
 /* steps.c: the steps of a plan: kernels with packed weights, views, copies between memories. */
 #include "builder.h"
+#include "map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,16 @@ static uint64_t hash_bytes(const void *p, size_t n)
     uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char *)p)[i]) * UINT64_C(0x100000001b3);
     return h;
+}
+
+/* What was packed is not read again where it stands in the file. */
+static void give_back(const mr_graph_model *g, const mr_tensor *t)
+{
+    const char *at = t->data;
+    for (int i = 0; i < g->n_maps; i++) {
+        const char *begin = g->maps[i]->data;
+        if (at >= begin && at < begin + g->maps[i]->size) mr_map_forget(g->maps[i], (size_t)(at - begin), mr_tensor_bytes(t));
+    }
 }
 
 static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
@@ -26,6 +37,7 @@ static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
         k->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
         if (k->data) {
             impl->pack(c, i, k->data);
+            give_back(m->g, c->in[i].t);
             mr_value_retain(c->in[i].v);
             m->packed = k;
         } else {
