@@ -22,6 +22,8 @@
 #include "kernels/cpu/loss.h"
 #include "kernels/cpu/rnn.h"
 #include "kernels/cpu/dropout.h"
+#include "kernels/cpu/draw.h"
+#include "kernels/cpu/optimizer.h"
 #include "kernels/cpu/dft.h"
 #include "kernels/cpu/window.h"
 #include "kernels/cpu/resize.h"
