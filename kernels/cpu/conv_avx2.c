@@ -2,6 +2,7 @@
 #include "kernels/cpu/simd_avx2.h"
 
 #define TILE_ROWS 6
+#define FLOPS_PER_BYTE 6 /* of weights from memory */
 #include "kernels/cpu/conv_levels.inc"
 
 #define NAME(f) f##_plane

@@ -2,6 +2,7 @@
 #include "kernels/cpu/simd_avx512.h"
 
 #define TILE_ROWS 12
+#define FLOPS_PER_BYTE 13 /* of weights from memory */
 #include "kernels/cpu/conv_levels.inc"
 
 #define NAME(f) f##_plane

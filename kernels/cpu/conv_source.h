@@ -13,7 +13,7 @@ typedef struct mr_conv_source {
     int64_t step[MR_CONV_RANK];                      /* elements from index to index; not of the last axis */
     int64_t phases, phase_step; /* last axis: index low + q is at q % phases · phase_step + q / phases */
     int64_t channel;            /* elements of one channel */
-    bool sparse[MR_CONV_RANK];  /* some indices of the axis are read under no tap, and not copied */
+    bool sparse[MR_CONV_RANK];  /* but the last axis: some of its indices are read under no tap, and not copied */
     float pad;                  /* what stands outside of x */
     uint8_t flip;               /* bits of bytes to be flipped */
     int32_t zero;               /* taken away from flipped bytes when they become floats */

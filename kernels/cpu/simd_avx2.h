@@ -36,6 +36,13 @@ static inline void vf_split(vf a, vf b, vf *even, vf *odd)
     *even = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(e), 0xd8));
     *odd = _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(o), 0xd8));
 }
+/* a0 b0 a1 b1 … */
+static inline void vf_zip(vf a, vf b, float *p)
+{
+    vf low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
+    vf_store(p, _mm256_permute2f128_ps(low, high, 0x20));
+    vf_store(p + 8, _mm256_permute2f128_ps(low, high, 0x31));
+}
 /* a0 b0 c0 d0 a1 b1 … */
 static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
 {

@@ -33,6 +33,13 @@ static inline void vf_split(vf a, vf b, vf *even, vf *odd)
     *even = _mm512_permutex2var_ps(a, e, b);
     *odd = _mm512_permutex2var_ps(a, _mm512_add_epi32(e, _mm512_set1_epi32(1)), b);
 }
+/* a0 b0 a1 b1 … */
+static inline void vf_zip(vf a, vf b, float *p)
+{
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    vf_store(p, _mm512_permutex2var_ps(a, low, b));
+    vf_store(p + 16, _mm512_permutex2var_ps(a, _mm512_add_epi32(low, _mm512_set1_epi32(8)), b));
+}
 /* a0 b0 c0 d0 a1 b1 … */
 static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
 {
