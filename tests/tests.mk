@@ -37,7 +37,7 @@ $B/tests/%: tests/unit/%.c $B/libminirt.a
 -include $(wildcard $B/tests/*.d)
 
 # Small and of many kinds; `make test-full` runs all.
-SOME_MODELS := silero_vad magika dnsmos lac rapidocr_rec smart_turn_cut
+SOME_MODELS := silero_vad magika dnsmos lac rapidocr_rec smart_turn
 
 EXPECTED := tests/conformance/expected
 CONFORMS  = $B/minirt-conformance --expected $(EXPECTED)
