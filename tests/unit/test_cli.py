@@ -443,7 +443,7 @@ def test_conformance():
     suite = xml.etree.ElementTree.parse('c.xml').getroot()
     check('conformance: junit', suite.get('failures') == '6' and len(suite.findall('testcase')) == 11)
     rows = json.loads(pathlib.Path('m.json').read_text())['rows']
-    check('conformance: matrix', {r['op'] for r in rows} == {'Add', 'NoSuchOp', 'Loop', 'Bernoulli'} and
+    check('conformance: matrix', {r['op'] for r in rows} == {'Add', 'NoSuchOp', 'Bernoulli'} and  # what hangs tells nothing
           next(r for r in rows if r['op'] == 'Bernoulli')['random'] == 1, rows)
     check('conformance: list', run('minirt-conformance', '--list', '-k', 'o', 'cases')[1].split() ==
           ['close', 'count', 'good', 'loose', 'unknown', 'wrong'])
