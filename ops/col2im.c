@@ -37,7 +37,7 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
 {
     const col2im_params *p = c->params;
     mr_dim image[MR_MAX_RANK], block[MR_MAX_RANK];
-    int blocks;
+    int blocks = -1;
     mr_status st = mr_in_dims(c, 1, image, n);
     if (!st) st = mr_in_dims(c, 2, block, &blocks);
     if (st || *n < 0 || blocks < 0) return *n = *n < 0 ? blocks : *n, st;

@@ -185,6 +185,7 @@ static int64_t integer_count(int64_t start, int64_t limit, int64_t delta)
 {
     if (delta > 0 ? start >= limit : start <= limit) return 0;
     uint64_t span = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
+    /* cppcheck-suppress zerodivcond ; callers refuse a delta of 0 */
     uint64_t step = delta > 0 ? (uint64_t)delta : -(uint64_t)delta, n = (span - 1) / step + 1;
     return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
