@@ -97,9 +97,10 @@ static mr_status scan_infer(mr_call *c)
     mr_status st = check_counts(c, p);
     if (st) return st;
     int states = n_states(c, p), n_in = states + p->n_scan_in;
-    mr_typed_shape *in = mr_call_alloc(c, sizeof *in * (size_t)(n_in + c->n_out)), *out = in + n_in;
+    mr_typed_shape *in = mr_call_alloc(c, sizeof *in * (size_t)(n_in + c->n_out));
     mr_dim length, batch = p->batched && c->in[1].shape.rank > 0 ? c->in[1].shape.d[0] : MR_DIM_UNKNOWN;
     if (!in) return c->error->status;
+    mr_typed_shape *out = in + n_in;
     st = body_inputs(c, p, in, &length);
     if (!st) st = mr_infer_subgraph(c, p->body, true, n_in, in, c->n_out, out);
     for (int o = 0; !st && o < c->n_out; o++) {
@@ -188,6 +189,7 @@ static walk new_walk(mr_call *c, const scan_params *p)
     walk w = {.states = n_states(c, p), .scans = p->n_scan_in};
     w.outs = c->n_out - w.states;
     w.state = mr_call_alloc(c, sizeof *w.state * (size_t)(w.states + w.scans + w.outs + 1));
+    if (!w.state) return w;
     w.scan = w.state + w.states;
     w.result = w.scan + w.scans;
     return w;

@@ -239,8 +239,10 @@ static mr_status map_infer(mr_call *c)
 
 static mr_status map_rounds(mr_call *c, int body, int64_t n, mr_value ***made)
 {
-    mr_value **in = mr_call_alloc(c, sizeof *in * (size_t)(c->n_in + c->n_out + 1)), **out = in + c->n_in;
-    mr_status st = in ? MR_OK : c->error->status;
+    mr_value **in = mr_call_alloc(c, sizeof *in * (size_t)(c->n_in + c->n_out + 1));
+    mr_status st = MR_OK;
+    if (!in) return c->error->status;
+    mr_value **out = in + c->n_in;
     for (int64_t k = 0; !st && k < n; k++) {
         for (int i = 0; i < c->n_in; i++)
             in[i] = c->in[i].type.kind == MR_SEQUENCE ? mr_value_retain(c->in[i].v->items[k]) : mr_call_take(c, i);
