@@ -1,0 +1,104 @@
+/* immintrin.h: AVX-512 by SIMDe on AVX2. It stands before the compiler's header, which SIMDe itself includes. */
+#ifndef MR_TESTS_SIMDE_IMMINTRIN_H
+#define MR_TESTS_SIMDE_IMMINTRIN_H
+
+#include <math.h>
+#include <simde/x86/avx512.h>
+#include <simde/x86/f16c.h>
+#include <simde/x86/fma.h>
+
+/* What SIMDe lacks, or declares with other arguments, from the halves. */
+static inline __m512 by_halves_cvtph_ps(__m256i x)
+{
+    simde__m512_private y;
+    y.m256[0] = _mm256_cvtph_ps(_mm256_castsi256_si128(x));
+    y.m256[1] = _mm256_cvtph_ps(_mm256_extracti128_si256(x, 1));
+    return simde__m512_from_private(y);
+}
+
+static inline __m512i by_halves_madd_epi16(__m512i a, __m512i b)
+{
+    simde__m512i_private x = simde__m512i_to_private(a), y = simde__m512i_to_private(b);
+    for (int i = 0; i < 2; i++) x.m256i[i] = _mm256_madd_epi16(x.m256i[i], y.m256i[i]);
+    return simde__m512i_from_private(x);
+}
+
+static inline __m256i by_halves_cvtps_ph(__m512 x)
+{
+    simde__m512_private y = simde__m512_to_private(x);
+    return _mm256_set_m128i(_mm256_cvtps_ph(y.m256[1], _MM_FROUND_TO_NEAREST_INT),
+                            _mm256_cvtps_ph(y.m256[0], _MM_FROUND_TO_NEAREST_INT));
+}
+
+/* Two conversions whose halves are of 256 bits. */
+static inline __m512i by_halves_join(__m256i low, __m256i high)
+{
+    simde__m512i_private y;
+    y.m256i[0] = low;
+    y.m256i[1] = high;
+    return simde__m512i_from_private(y);
+}
+
+static inline __m512i by_halves_cvtepu16_epi32(__m256i x)
+{
+    return by_halves_join(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(x)),
+                          _mm256_cvtepu16_epi32(_mm256_extracti128_si256(x, 1)));
+}
+
+static inline __m512i by_halves_cvtepu8_epi16(__m256i x)
+{
+    return by_halves_join(_mm256_cvtepu8_epi16(_mm256_castsi256_si128(x)),
+                          _mm256_cvtepu8_epi16(_mm256_extracti128_si256(x, 1)));
+}
+
+/* The low words. */
+static inline __m256i by_halves_cvtepi32_epi16(__m512i x)
+{
+    simde__m512i_private y = simde__m512i_to_private(x);
+    simde__m256i_private words;
+    for (int i = 0; i < 16; i++) words.i16[i] = (int16_t)y.i32[i];
+    return simde__m256i_from_private(words);
+}
+
+/* Lane by lane: what is masked is not touched. */
+static inline __m512 by_lanes_maskz_loadu_ps(__mmask16 m, const float *p)
+{
+    simde__m512_private y;
+    for (int i = 0; i < 16; i++) y.f32[i] = m >> i & 1 ? p[i] : 0;
+    return simde__m512_from_private(y);
+}
+
+static inline void by_lanes_mask_storeu_ps(float *p, __mmask16 m, __m512 x)
+{
+    simde__m512_private y = simde__m512_to_private(x);
+    for (int i = 0; i < 16; i++)
+        if (m >> i & 1) p[i] = y.f32[i];
+}
+
+#undef _mm512_cvtph_ps
+#undef _mm512_madd_epi16
+#undef _mm512_cvtepu16_epi32
+#undef _mm512_cvtepu8_epi16
+#undef _mm512_cvtepi32_epi16
+#undef _mm512_maskz_loadu_ps
+#undef _mm512_mask_storeu_ps
+#undef _mm512_cvtps_ph
+#undef _mm512_shuffle_f32x4
+#define _mm512_cvtph_ps(x)                by_halves_cvtph_ps(x)
+#define _mm512_madd_epi16(a, b)           by_halves_madd_epi16(a, b)
+#define _mm512_cvtepu16_epi32(x)          by_halves_cvtepu16_epi32(x)
+#define _mm512_cvtepu8_epi16(x)           by_halves_cvtepu8_epi16(x)
+#define _mm512_cvtepi32_epi16(x)          by_halves_cvtepi32_epi16(x)
+#define _mm512_maskz_loadu_ps(m, p)       by_lanes_maskz_loadu_ps(m, p)
+#define _mm512_mask_storeu_ps(p, m, x)    by_lanes_mask_storeu_ps(p, m, x)
+#define _mm512_cvtps_ph(x, round)         by_halves_cvtps_ph(x) /* which is to nearest */
+#define _mm512_shuffle_f32x4(a, b, lanes) simde_mm512_shuffle_f32x4(a, b, lanes)
+
+/* Every CPU has what is emulated, and the checker says whether VNNI is there. */
+extern int mr_simde_vnni;
+#define target(isa)
+#define __builtin_cpu_supports(isa) mr_simde_vnni
+
+#else
+#include_next <immintrin.h>
+#endif
