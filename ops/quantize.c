@@ -1,6 +1,7 @@
 /* quantize.c: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/wide.h"
+#include "ops/dynamic.h"
 #include "ops/element.h"
 #include "ops/elementwise.h"
 
@@ -264,35 +265,16 @@ static mr_status dynamic_infer(mr_call *c)
 static mr_fn dynamic_have(const mr_call *c)
 {
     mr_dtype x = mr_in_dtype(c, 0);
-    return x < MR_N_DTYPES && c->cpu->quantize.bounds[x] ? MR_SLOT(c->cpu->quantize.quantize[x], MR_U8) : NULL;
-}
-
-/* ONNX defines it by a body of float operators: every step is rounded to float. */
-static double step(mr_dtype d, double v)
-{
-    return d == MR_F64 ? v : (double)(float)v;
+    return mr_dynamic_have(c->cpu, x) ? (mr_fn)c->cpu->quantize.bounds[x] : NULL;
 }
 
 static mr_status dynamic_run(mr_call *c)
 {
     const mr_tensor *x = c->in[0].t;
-    const mr_dtype d = x->dtype;
-    double min, max;
-    c->cpu->quantize.bounds[d](&(mr_bounds_args){x->data, mr_tensor_count(x), &min, &max});
-    /* All zeros leave the scale open: 0 / 0. onnx's reference takes a range of 1. */
-    double range = min == max ? 1 : step(d, max - min), scale = step(d, range / 255);
-    double zero = step(d, 0 - step(d, min / scale));
-    zero = __builtin_rint(zero < 0 ? 0 : zero > 255 ? 255 : zero);
-    if (zero != zero) zero = 0; /* NaN in x */
-    if (mr_out_wanted(c, 1)) mr_element_set(c->out[1].t->dtype, scale, c->out[1].t->data);
-    if (mr_out_wanted(c, 2)) mr_element_set(c->out[2].t->dtype, zero, c->out[2].t->data);
-    if (!mr_out_wanted(c, 0)) return MR_OK;
-    mr_quantize_params k = {.from = d, .to = MR_U8, .precision = d};
-    mr_operand in[] = {mr_operand_broadcast(x, c->out[0].t),
-                       {.data = &scale, .size = sizeof scale},
-                       {.data = &zero, .size = sizeof zero}};
-    mr_elementwise j = mr_elementwise_to(c->out[0].t, in, 3, &k);
-    mr_run_job(c, &j);
+    mr_dynamic q = mr_dynamic_of(c->cpu, x->dtype, x->data, mr_tensor_count(x));
+    if (mr_out_wanted(c, 1)) mr_element_set(c->out[1].t->dtype, q.scale, c->out[1].t->data);
+    if (mr_out_wanted(c, 2)) mr_element_set(c->out[2].t->dtype, q.zero, c->out[2].t->data);
+    if (mr_out_wanted(c, 0)) mr_dynamic_quantize(c->cpu, c->pool, &q, x->data, c->out[0].t->data);
     return MR_OK;
 }
 

@@ -5,19 +5,19 @@
 #include <strings.h>
 
 #include "kernels/cpu/cpu.h"
-#include "ops/rules.h"
+#include "ops/rnn.h"
 
-typedef struct rnn_params {
-    mr_rnn_kind kind;
-    int directions;
-    bool reverse, batch_first, input_forget, linear_before_reset;
-    mr_rnn_activation act[2][3];
-    float clip;
-    int64_t hidden; /* 0: not given */
-} rnn_params;
-
-enum { X, W, R, B, LENGTHS, INITIAL_H, INITIAL_C, P };
-enum { Y, Y_H, Y_C };
+enum {
+    X = MR_RNN_X,
+    W = MR_RNN_W,
+    R = MR_RNN_R,
+    B = MR_RNN_B,
+    LENGTHS = MR_RNN_LENGTHS,
+    INITIAL_H = MR_RNN_INITIAL_H,
+    INITIAL_C = MR_RNN_INITIAL_C,
+    P = MR_RNN_P
+};
+enum { Y = MR_RNN_Y, Y_H = MR_RNN_Y_H, Y_C = MR_RNN_Y_C };
 
 /* ---- attributes ---- */
 
@@ -45,7 +45,7 @@ static int per_direction(mr_rnn_kind k)
     return k == MR_LSTM ? 3 : k == MR_GRU ? 2 : 1;
 }
 
-static mr_rnn_activation *activation_at(rnn_params *p, int i)
+static mr_rnn_activation *activation_at(mr_rnn_params *p, int i)
 {
     return &p->act[i / per_direction(p->kind)][i % per_direction(p->kind)];
 }
@@ -60,14 +60,14 @@ static bool set_activation(mr_rnn_activation *act, mr_string name)
     return false;
 }
 
-static void default_activations(rnn_params *p)
+static void default_activations(mr_rnn_params *p)
 {
     for (int d = 0; d < 2; d++)
         for (int i = 0; i < 3; i++) p->act[d][i].f = i == 0 && p->kind != MR_RNN ? MR_RNN_SIGMOID : MR_RNN_TANH;
 }
 
 /* Names for a second direction that isn't there are allowed: RNN's own default has one. */
-static void read_activations(mr_reader *r, rnn_params *p)
+static void read_activations(mr_reader *r, mr_rnn_params *p)
 {
     const mr_string *names;
     const int n = mr_read_strings(r, "activations", &names), per = per_direction(p->kind);
@@ -85,7 +85,7 @@ static void read_activations(mr_reader *r, rnn_params *p)
 
 /* "The values are consumed in the order of activation functions": by those that take one. As many values as there are
  * functions are one for each. */
-static void read_scales(mr_reader *r, rnn_params *p, bool alpha)
+static void read_scales(mr_reader *r, mr_rnn_params *p, bool alpha)
 {
     const char *name = alpha ? "activation_alpha" : "activation_beta";
     const float *values;
@@ -108,7 +108,7 @@ static void read_scales(mr_reader *r, rnn_params *p, bool alpha)
     }
 }
 
-static void read_direction(mr_reader *r, rnn_params *p)
+static void read_direction(mr_reader *r, mr_rnn_params *p)
 {
     static const char *const names[] = {"forward", "reverse", "bidirectional", NULL};
     /* The default of GRU 1 is spelt "foward". */
@@ -117,7 +117,7 @@ static void read_direction(mr_reader *r, rnn_params *p)
     p->reverse = direction == 1;
 }
 
-static void read_common(mr_reader *r, rnn_params *p)
+static void read_common(mr_reader *r, mr_rnn_params *p)
 {
     read_direction(r, p);
     read_activations(r, p);
@@ -132,22 +132,22 @@ static void read_common(mr_reader *r, rnn_params *p)
 
 static void rnn_read(mr_reader *r, void *params)
 {
-    rnn_params *p = params;
+    mr_rnn_params *p = params;
     p->kind = MR_RNN;
     read_common(r, p);
 }
 
 static void gru_read(mr_reader *r, void *params)
 {
-    rnn_params *p = params;
+    mr_rnn_params *p = params;
     p->kind = MR_GRU;
     read_common(r, p);
     p->linear_before_reset = mr_read_int(r, "linear_before_reset", 0) != 0;
 }
 
-static void lstm_read(mr_reader *r, void *params)
+void mr_lstm_read(mr_reader *r, void *params)
 {
-    rnn_params *p = params;
+    mr_rnn_params *p = params;
     p->kind = MR_LSTM;
     read_common(r, p);
     p->input_forget = mr_read_int(r, "input_forget", 0) != 0;
@@ -177,7 +177,7 @@ static mr_status want_dims(mr_call *c, int i, int n, mr_dim *const *dims, const 
 
 static mr_status want_state(mr_call *c, int i, rnn_dims *d)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     if (p->batch_first)
         return want_dims(c, i, 3, (mr_dim *[]){&d->batch, &d->directions, &d->hidden},
                          (const char *[]){"batch_size", "num_directions", "hidden_size"});
@@ -187,7 +187,7 @@ static mr_status want_state(mr_call *c, int i, rnn_dims *d)
 
 static mr_status want_x(mr_call *c, rnn_dims *d)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     if (p->batch_first)
         return want_dims(c, X, 3, (mr_dim *[]){&d->batch, &d->length, &d->input},
                          (const char *[]){"batch_size", "seq_length", "input_size"});
@@ -198,30 +198,38 @@ static mr_status want_x(mr_call *c, rnn_dims *d)
 /* hidden_size is the attribute, else R's last dim, else a gate's share of W. */
 static mr_dim hidden_of(const mr_call *c)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     const mr_shape *w = &c->in[W].shape, *r = &c->in[R].shape;
     if (p->hidden > 0) return p->hidden;
-    if (r->rank == 3 && r->d[2] != MR_DIM_UNKNOWN) return r->d[2];
-    return w->rank == 3 && w->d[1] >= 0 ? w->d[1] / mr_rnn_gates(p->kind) : MR_DIM_UNKNOWN;
+    const int depth = p->transposed ? 1 : 2, rows = p->transposed ? 2 : 1;
+    if (r->rank == 3 && r->d[depth] != MR_DIM_UNKNOWN) return r->d[depth];
+    return w->rank == 3 && w->d[rows] >= 0 ? w->d[rows] / mr_rnn_gates(p->kind) : MR_DIM_UNKNOWN;
+}
+
+static mr_status want_weights(mr_call *c, int i, rnn_dims *d, mr_dim *rows, mr_dim *depth, const char *what)
+{
+    const mr_rnn_params *p = c->params;
+    char wide[32];
+    snprintf(wide, sizeof wide, "%d * hidden_size", mr_rnn_gates(p->kind));
+    if (p->transposed)
+        return want_dims(c, i, 3, (mr_dim *[]){&d->directions, depth, rows},
+                         (const char *[]){"num_directions", what, wide});
+    return want_dims(c, i, 3, (mr_dim *[]){&d->directions, rows, depth},
+                     (const char *[]){"num_directions", wide, what});
 }
 
 static mr_status find_dims(mr_call *c, rnn_dims *d)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     const int gates = mr_rnn_gates(p->kind);
     *d = (rnn_dims){MR_DIM_UNKNOWN, MR_DIM_UNKNOWN, MR_DIM_UNKNOWN, hidden_of(c), p->directions};
     mr_dim rows = mr_dim_mul(d->hidden, gates), biases = mr_dim_mul(rows, 2), peepholes = mr_dim_mul(d->hidden, 3);
     mr_dim *dirs = &d->directions;
-    char wide[32], wider[32];
-    snprintf(wide, sizeof wide, "%d * hidden_size", gates);
+    char wider[32];
     snprintf(wider, sizeof wider, "%d * hidden_size", 2 * gates);
     mr_status st = want_x(c, d);
-    if (!st)
-        st = want_dims(c, W, 3, (mr_dim *[]){dirs, &rows, &d->input},
-                       (const char *[]){"num_directions", wide, "input_size"});
-    if (!st)
-        st = want_dims(c, R, 3, (mr_dim *[]){dirs, &rows, &d->hidden},
-                       (const char *[]){"num_directions", wide, "hidden_size"});
+    if (!st) st = want_weights(c, W, d, &rows, &d->input, "input_size");
+    if (!st) st = want_weights(c, R, d, &rows, &d->hidden, "hidden_size");
     if (!st) st = want_dims(c, B, 2, (mr_dim *[]){dirs, &biases}, (const char *[]){"num_directions", wider});
     if (!st) st = want_dims(c, LENGTHS, 1, (mr_dim *[]){&d->batch}, (const char *[]){"batch_size"});
     if (!st) st = want_state(c, INITIAL_H, d);
@@ -231,9 +239,9 @@ static mr_status find_dims(mr_call *c, rnn_dims *d)
     return st;
 }
 
-static mr_status rnn_infer(mr_call *c)
+mr_status mr_rnn_infer(mr_call *c)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     rnn_dims d;
     mr_status st = find_dims(c, &d);
     if (st) return st;
@@ -272,15 +280,15 @@ static void set_strides(mr_rnn_args *a, bool batch_first)
     a->h_batch = batch_first ? d * h : h;
 }
 
-static mr_rnn_args rnn_args(const mr_call *c)
+mr_rnn_args mr_rnn_args_of(const mr_call *c)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     const int64_t *x = c->in[X].shape.d;
     mr_rnn_args a = {.kind = p->kind,
                      .length = x[p->batch_first],
                      .batch = x[!p->batch_first],
                      .input = x[2],
-                     .hidden = c->in[R].shape.d[2],
+                     .hidden = c->in[R].shape.d[p->transposed ? 1 : 2],
                      .directions = p->directions,
                      .reverse = p->reverse,
                      .clip = p->clip,
@@ -298,15 +306,21 @@ static mr_rnn_args rnn_args(const mr_call *c)
     return a;
 }
 
+mr_status mr_rnn_want_lengths(mr_call *c, const mr_rnn_args *a)
+{
+    for (int64_t n = 0; a->lengths && n < a->batch; n++)
+        if (a->lengths[n] < 0 || a->lengths[n] > a->length)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, LENGTHS, "sequence_lens[%lld] = %d outside [0,%lld]",
+                                   (long long)n, a->lengths[n], (long long)a->length);
+    return MR_OK;
+}
+
 static mr_status rnn_run(mr_call *c)
 {
-    mr_rnn_args a = rnn_args(c);
-    for (int64_t n = 0; a.lengths && n < a.batch; n++)
-        if (a.lengths[n] < 0 || a.lengths[n] > a.length)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, LENGTHS, "sequence_lens[%lld] = %d outside [0,%lld]",
-                                   (long long)n, a.lengths[n], (long long)a.length);
-    ((mr_rnn_fn *)c->fn)(&a);
-    return MR_OK;
+    mr_rnn_args a = mr_rnn_args_of(c);
+    mr_status st = mr_rnn_want_lengths(c, &a);
+    if (!st) ((mr_rnn_fn *)c->fn)(&a);
+    return st;
 }
 
 static mr_fn have_rnn(const mr_call *c)
@@ -316,14 +330,14 @@ static mr_fn have_rnn(const mr_call *c)
 
 static size_t rnn_scratch(const mr_call *c)
 {
-    mr_rnn_args a = rnn_args(c);
+    mr_rnn_args a = mr_rnn_args_of(c);
     return c->cpu->rnn.scratch[mr_in_dtype(c, X)](&a);
 }
 
 /* What packing W or R needs to know, from its own shape. */
 static mr_rnn_args weight_args(const mr_call *c, int i)
 {
-    const rnn_params *p = c->params;
+    const mr_rnn_params *p = c->params;
     return (mr_rnn_args){.kind = p->kind,
                          .directions = p->directions,
                          .hidden = c->in[i].shape.d[1] / mr_rnn_gates(p->kind),
@@ -354,8 +368,8 @@ static const mr_impl rnn_rows[] = {{.name = "rnn",
                                    {0}};
 
 const mr_op mr_ops_rnn[] = {
-    {"", "RNN", 1, 0, sizeof(rnn_params), rnn_read, rnn_infer, rnn_rows, 0, NULL},
-    {"", "GRU", 1, 0, sizeof(rnn_params), gru_read, rnn_infer, rnn_rows, 0, NULL},
-    {"", "LSTM", 1, 0, sizeof(rnn_params), lstm_read, rnn_infer, rnn_rows, 0, NULL},
+    {"", "RNN", 1, 0, sizeof(mr_rnn_params), rnn_read, mr_rnn_infer, rnn_rows, 0, NULL},
+    {"", "GRU", 1, 0, sizeof(mr_rnn_params), gru_read, mr_rnn_infer, rnn_rows, 0, NULL},
+    {"", "LSTM", 1, 0, sizeof(mr_rnn_params), mr_lstm_read, mr_rnn_infer, rnn_rows, 0, NULL},
     {0},
 };

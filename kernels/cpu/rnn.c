@@ -77,7 +77,7 @@ static void activate(const mr_rnn_activation *act, double clip, double *x, int n
 
 void mr_rnn_fill_scalar(mr_rnn_fns *f)
 {
-#define FILL(d, t) f->rnn[d] = rnn_##t, f->scratch[d] = scratch_##t;
+#define FILL(d, t) f->rnn[d] = rnn_##t, f->scratch[d] = scratch_##t, f->lstm_cell[d] = lstm_cell_##t;
     FILL(MR_F16, f16)
     FILL(MR_BF16, bf16)
     FILL(MR_F32, f32)

@@ -63,7 +63,21 @@ typedef struct mr_rnn_args {
     void *scratch; /* as many bytes as the scratch slot says */
 } mr_rnn_args;
 
+/* A step of an LSTM whose products are sums of integers: gates = x_sums · x_scale · w_scale + h_sums · h_scale · r_scale,
+ * all [rows, 4 · hidden], the scales of W and R [4 · hidden]. Of lstm it reads hidden, b, p, act, clip and input_forget. */
+typedef struct mr_lstm_cell_args {
+    const mr_rnn_args *lstm;
+    int direction;
+    const int32_t *const *x_sums; /* each row's; NULL: the row is over and keeps its state */
+    const int32_t *h_sums;
+    double x_scale, h_scale;
+    const double *w_scale, *r_scale;
+    void *h, *c; /* [rows, hidden], in place */
+    int64_t rows;
+} mr_lstm_cell_args;
+
 typedef void mr_rnn_fn(const mr_rnn_args *a);
+typedef void mr_lstm_cell_fn(const mr_lstm_cell_args *k);
 typedef size_t mr_rnn_size_fn(const mr_rnn_args *a);
 /* depth: of w, input; of r, hidden. Reads kind, directions and hidden. */
 typedef size_t mr_rnn_pack_size_fn(const mr_rnn_args *a, int64_t depth);
@@ -74,6 +88,7 @@ typedef struct mr_rnn_fns {
     mr_rnn_size_fn *scratch[MR_N_DTYPES];
     mr_rnn_pack_size_fn *pack_size[MR_N_DTYPES]; /* NULL: this level packs while it runs */
     mr_rnn_pack_fn *pack[MR_N_DTYPES];
+    mr_lstm_cell_fn *lstm_cell[MR_N_DTYPES];
 } mr_rnn_fns;
 
 static inline int mr_rnn_gates(mr_rnn_kind k)
