@@ -44,6 +44,20 @@ static mr_value *new_tensor(mr_call *c, mr_dtype d, const mr_shape *shape)
 
 /* ---- frames ---- */
 
+#define ALONE_BYTES (32 << 10) /* steps on less than this take less time than a second thread needs to wake */
+
+static bool too_small_to_share(const mr_plan *p, const mr_step *st)
+{
+    size_t sum = 0, bytes;
+    for (int i = 0; i < st->n_in + st->n_out; i++) {
+        int id = i < st->n_in ? st->in[i] : st->out[i - st->n_in];
+        if (id < 0) continue;
+        if (!mr_shape_bytes(&p->values[id].shape, (mr_dtype)p->values[id].type.elem, &bytes)) return false;
+        sum += bytes;
+    }
+    return st->kind == MR_STEP_RUN && sum < ALONE_BYTES;
+}
+
 static bool frame_calls(mr_frame *f)
 {
     mr_plan *p = f->plan;
@@ -57,6 +71,7 @@ static bool frame_calls(mr_frame *f)
         c->in = MR_REGION_NEW(&p->region, mr_arg, st->n_in + st->n_out + 1);
         if (!c->in) return false;
         c->out = c->in + st->n_in;
+        if (too_small_to_share(p, st)) c->pool = NULL;
         if (!c->packed && !(c->packed = MR_REGION_NEW(&p->region, void *, st->n_in + 1))) return false;
         if (s->device) c->cuda = s->device->plugin->fns, c->stream = s->device->plugin->stream(s->device->context);
         for (int i = 0; i < st->n_in + st->n_out; i++) {
