@@ -132,6 +132,8 @@ static mr_status pad_shape(mr_call *c, mr_shape *s, int64_t *begin, int64_t *end
     int64_t axes[MR_MAX_RANK], count = pad_count(c, p);
     bool seen[MR_MAX_RANK] = {0};
     mr_status st = MR_OK;
+    if (mr_in_has(c, 3) && c->in[3].t && mr_tensor_count(c->in[3].t) > rank)
+        return mr_call_fail_in(c, MR_E_SHAPES, 3, "has more axes than input 0, which has rank %d", rank);
     if (!pad_axes(c, rank, axes, &n) || count < 0) return *s = mr_shape_of_rank(rank), MR_OK;
     if (count != 2 * n)
         return mr_call_fail(c, MR_E_SHAPES, "pads has %lld values, needs %d: a begin and an end for each of %d axes",

@@ -36,8 +36,8 @@ static bool axes_of(mr_call *c, int64_t *axes, int *n)
         *n = c->in[1].shape.rank == 1 && c->in[1].shape.d[0] > 0 ? (int)c->in[1].shape.d[0] : -1;
         return false;
     }
-    *n = p->n_axes < MR_MAX_RANK ? p->n_axes : MR_MAX_RANK;
-    for (int i = 0; i < *n; i++) axes[i] = p->axes[i];
+    *n = p->n_axes;
+    for (int i = 0; i < *n && i < MR_MAX_RANK; i++) axes[i] = p->axes[i];
     return true;
 }
 
@@ -72,6 +72,7 @@ static mr_status infer(mr_call *c)
     mr_status st;
     if (p->axes_in && mr_in_has(c, 1) && (st = mr_want_rank(c, 1, 0, 1))) return st;
     bool known = axes_of(c, axes, &n);
+    if (x->rank >= 0 && n > x->rank) return mr_call_fail(c, MR_E_SHAPES, "%d axes for a tensor of rank %d", n, x->rank);
     if (x->rank < 0 && known && n == 0 && !p->keepdims && !p->noop_with_empty_axes) {
         mr_shape scalar = mr_shape_scalar();
         return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &scalar);

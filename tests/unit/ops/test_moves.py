@@ -250,6 +250,8 @@ pad_case(13, F, random_tensor(rng, F, 0, 2), [1, 0, 2, 1])
 pad_case(13, F, random_tensor(rng, F, 3, 2), [-3, 1, 2, 0])
 add('Pad', 13, (F, np.zeros((2, 3), 'f')), (F, np.zeros(0, 'f')), {'p': ints([-2, 0, -1, 0])}, says='axis 0 has 2; with pads -2 and -1')
 add('Pad', 13, (F, np.zeros((2, 3), 'f')), (F, np.zeros(0, 'f')), {'p': ints([0, 0, 0])}, says='pads has 3 values, needs 4')
+add('Pad', 18, (F, np.zeros((2, 3), 'f')), (F, np.zeros(0, 'f')), {'p': ints([0] * 34), 'value': (F, np.float32(0)), 'axes': ints([0] * 17)},
+    says='has more axes than input 0, which has rank 2')
 add('Pad', 13, (F, np.zeros((2, 3), 'f')), (F, np.zeros(0, 'f')), {'p': ints([0, 0, 0, 1])}, mode='wrap',
     says='mode "wrap" needs opset 19, model declares 13')
 add('Pad', 13, (F, np.zeros((2, 0), 'f')), (F, np.zeros(0, 'f')), {'p': ints([0, 0, 0, 1])}, mode='edge', says='no elements left')

@@ -138,6 +138,8 @@ for op in ['ReduceL1', 'ReduceL2', 'ReduceLogSum', 'ReduceLogSumExp', 'ReduceMax
                says='attribute axes = 2 is outside [-2,1]')
     cases.node(op, 11, [np.ones((2, 3), np.float32)], [np.zeros(1, np.float32)], axes=[1, -1],
                says='attribute axes has axis 1 twice')
+    cases.node(op, 18 if op != 'ReduceSum' else 13, [np.ones((2, 3), np.float32), np.zeros(17, np.int64)], [np.zeros(1, np.float32)],
+               says='17 axes for a tensor of rank 2')
 
 
 def arg(x, axis, last, least):
