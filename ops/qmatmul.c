@@ -69,7 +69,7 @@ static view view_of(const mr_call *c, int i, role r, const mr_product *p)
 static int64_t batch_offset(const view *v, const mr_product *p, int64_t batch)
 {
     int64_t at = 0;
-    for (int d = p->batch_rank - 1; d >= 0; batch /= p->batch[d], d--) at += batch % p->batch[d] * v->batch[d];
+    for (int d = p->batch_rank - 1; d >= 0 && batch > 0; batch /= p->batch[d], d--) at += batch % p->batch[d] * v->batch[d];
     return at;
 }
 

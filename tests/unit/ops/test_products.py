@@ -184,6 +184,8 @@ for version in (10, 21):
                 for sa, sb in QSHAPES:
                     for form in rng.permutation(['one', 'vector', 'full'])[:1]:
                         qlinear(version, ta, tb, ty, F, sa, sb, form, constant=('b', 'zb') if rng.integers(2) else ())
+qlinear(21, I8, I8, I8, F, (0, 2, 4), (0, 4, 3), 'one')
+qlinear(21, I8, I8, I8, F, (2, 0, 2, 4), (1, 4, 3), 'one')
 for ts in (F, F16, BF16):
     qlinear(21, U8, I8, U8, ts, (3, 4), (4, 5), 'vector')
     for y_form in ('row', 'col'):
