@@ -82,12 +82,12 @@ static int compare_grams(const void *a, const void *b, void *arg)
                          gram_items(s->set, *(const int64_t *)b, s->length), s->length);
 }
 
-static bool read_set(mr_reader *r, tfidf_params *p, int k, int64_t first, int64_t end, int64_t *grams)
+static bool read_set(mr_reader *r, tfidf_params *p, int k, int64_t first, int64_t end, int64_t items, int64_t *grams)
 {
     const int64_t length = k + 1;
     gram_set *s = &p->sets[k];
     *s = (gram_set){.first = first, .first_gram = *grams};
-    if (!want(r, first >= 0 && first <= end, "attribute ngram_counts does not ascend within the pool")) return false;
+    if (!want(r, first >= 0 && first <= end && end <= items, "attribute ngram_counts does not ascend within the pool")) return false;
     if (!want(r, (end - first) % length == 0, "attribute ngram_counts cuts an n-gram of the pool in two")) return false;
     s->n = (end - first) / length;
     *grams += s->n;
@@ -113,7 +113,7 @@ static bool read_pool(mr_reader *r, tfidf_params *p)
     if (!want(r, p->n_sets > 0, "attribute ngram_counts is empty")) return false;
     p->sets = mr_read_alloc(r, sizeof *p->sets * (size_t)p->n_sets);
     for (int k = 0; k < p->n_sets; k++)
-        if (!read_set(r, p, k, starts[k], k + 1 < p->n_sets ? starts[k + 1] : items, &grams)) return false;
+        if (!read_set(r, p, k, starts[k], k + 1 < p->n_sets ? starts[k + 1] : items, items, &grams)) return false;
     return want(r, n_coordinates == grams, "attribute ngram_indexes needs one number for each n-gram of the pool") &&
            want(r, n_weights <= 0 || n_weights == grams,
                 "attribute weights needs one number for each n-gram of the pool");
