@@ -22,11 +22,11 @@ static const feature *cpu_features(int *n)
 #if defined(__x86_64__)
 #define HAS(name, id) {name, __builtin_cpu_supports(id) > 0}
     __builtin_cpu_init();
-    static feature all[9];
-    const feature found[] = {
-        HAS("avx", "avx"),           HAS("avx2", "avx2"),         HAS("fma", "fma"),
-        HAS("f16c", "f16c"),         HAS("avx512f", "avx512f"),   HAS("avx512bw", "avx512bw"),
-        HAS("avx512dq", "avx512dq"), HAS("avx512vl", "avx512vl"), HAS("avx512_vnni", "avx512vnni")};
+    static feature all[8];
+    const feature found[] = {HAS("avx", "avx"),           HAS("avx2", "avx2"),
+                             HAS("fma", "fma"),           HAS("avx512f", "avx512f"),
+                             HAS("avx512bw", "avx512bw"), HAS("avx512dq", "avx512dq"),
+                             HAS("avx512vl", "avx512vl"), HAS("avx512_vnni", "avx512vnni")};
 #undef HAS
     memcpy(all, found, sizeof all);
     *n = (int)(sizeof all / sizeof *all);

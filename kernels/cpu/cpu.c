@@ -17,8 +17,7 @@ unsigned mr_cpu_isa(void)
     unsigned isa = MR_ISA_BLAS;
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
-        isa |= MR_ISA_AVX2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) isa |= MR_ISA_AVX2; /* these have F16C too */
     if ((isa & MR_ISA_AVX2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         isa |= MR_ISA_AVX512;
