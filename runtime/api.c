@@ -212,6 +212,11 @@ void mr_run_destroy(mr_run *r)
     free(r->in), free(r->out), free(r);
 }
 
+static mr_status want_idle(const mr_run *r, mr_error *e)
+{
+    return r->started ? mr_fail(e, MR_E_USAGE, "the run has been started and not waited for") : MR_OK;
+}
+
 mr_status mr_run_bind(mr_run *r, const char *input, mr_value *v, mr_error *e)
 {
     mr_error own = {0};
@@ -219,7 +224,8 @@ mr_status mr_run_bind(mr_run *r, const char *input, mr_value *v, mr_error *e)
     int at = -1;
     for (int i = 0; i < r->graph->n_inputs; i++)
         if (!strcmp(r->graph->values[r->graph->inputs[i]].name, input)) at = i;
-    mr_status st = at < 0 ? mr_fail(e, MR_E_INPUT_UNKNOWN, "the model has no input '%s'", input) : MR_OK;
+    mr_status st = want_idle(r, e);
+    if (!st && at < 0) st = mr_fail(e, MR_E_INPUT_UNKNOWN, "the model has no input '%s'", input);
     if (!st) {
         if (v) mr_value_retain(v);
         mr_value_release(r->in[at]);
@@ -233,18 +239,24 @@ mr_status mr_run_execute(mr_run *r, mr_error *e)
 {
     mr_error own = {0};
     e = fresh(e, &own);
-    drop_outputs(r);
-    atomic_store(&r->cancel, false);
-    mr_status st = mr_session_run(r->session, r->in, r->out, e);
+    mr_status st = want_idle(r, e);
+    if (!st) {
+        drop_outputs(r);
+        atomic_store(&r->cancel, false);
+        st = mr_session_run(r->session, r->in, r->out, e);
+    }
     mr_error_clear(&own);
     return st;
 }
 
-const mr_value *mr_run_output(const mr_run *r, int i) { return i < 0 || i >= r->graph->n_outputs ? NULL : r->out[i]; }
+const mr_value *mr_run_output(const mr_run *r, int i)
+{
+    return r->started || i < 0 || i >= r->graph->n_outputs ? NULL : r->out[i];
+}
 
 mr_value *mr_run_take_output(mr_run *r, int i)
 {
-    if (i < 0 || i >= r->graph->n_outputs) return NULL;
+    if (r->started || i < 0 || i >= r->graph->n_outputs) return NULL;
     mr_value *v = r->out[i];
     r->out[i] = NULL;
     return v;
@@ -261,7 +273,7 @@ mr_status mr_run_start(mr_run *r, mr_error *e)
 {
     mr_error own = {0};
     e = fresh(e, &own);
-    mr_status st = r->started ? mr_fail(e, MR_E_USAGE, "the run has been started and not waited for") : MR_OK;
+    mr_status st = want_idle(r, e);
     if (!st) {
         drop_outputs(r);
         mr_error_clear(&r->error);
@@ -294,8 +306,11 @@ void mr_run_cancel(mr_run *r) { atomic_store(&r->cancel, true); }
 mr_value *mr_value_wrap(mr_dtype dtype, int rank, const int64_t *dims, void *data)
 {
     mr_tensor t = {.dtype = dtype, .rank = rank, .data = data};
-    if (rank < 0 || rank > MR_MAX_RANK) return NULL;
+    size_t bytes;
+    if (rank < 0 || rank > MR_MAX_RANK || !mr_dtype_size(dtype) || dtype == MR_STRING) return NULL;
     if (rank) memcpy(t.dims, dims, sizeof *dims * (size_t)rank);
+    mr_shape s = mr_tensor_shape(&t);
+    if (!mr_shape_bytes(&s, dtype, &bytes)) return NULL;
     return mr_value_borrow(&t);
 }
 

@@ -179,16 +179,17 @@ mr_status mr_run_execute(mr_run *r, mr_error *e);
 /* Of the last execution; lives until the next one. NULL: none. */
 const mr_value *mr_run_output(const mr_run *r, int i);
 mr_value *mr_run_take_output(mr_run *r, int i); /* the caller's, to keep */
-/* The same on a thread of its own: start returns at once, wait gives what execute would have. */
+/* The same on a thread of its own: start returns at once, wait gives what execute would have. Between them the run has no
+ * outputs, and refuses to be bound or executed. */
 mr_status mr_run_start(mr_run *r, mr_error *e);
 mr_status mr_run_wait(mr_run *r, mr_error *e);
 void mr_run_cancel(mr_run *r); /* from any thread; the run ends with MR_ECANCELLED after its current node */
 
 /* ---- values ---- */
 
-/* A tensor of its own memory, zeroed. NULL: out of memory. */
+/* A tensor of its own memory, zeroed. NULL: out of memory, or no such type, rank or dims. */
 mr_value *mr_value_tensor(mr_dtype dtype, int rank, const int64_t *dims);
-/* A tensor over the caller's memory, which must stay until the value is released. Row-major. */
+/* A tensor over the caller's memory, which must stay until the value is released. Row-major. NULL: as above, or strings. */
 mr_value *mr_value_wrap(mr_dtype dtype, int rank, const int64_t *dims, void *data);
 mr_value *mr_value_retain(mr_value *v);
 void mr_value_release(mr_value *v); /* NULL is allowed */

@@ -22,7 +22,7 @@ mr_value *mr_value_tensor(mr_dtype dtype, int rank, const int64_t *dims)
 {
     mr_shape s = {.rank = rank};
     size_t bytes;
-    if (rank < 0 || rank > MR_MAX_RANK) return NULL;
+    if (rank < 0 || rank > MR_MAX_RANK || !mr_dtype_size(dtype)) return NULL;
     if (rank) memcpy(s.d, dims, sizeof(int64_t) * (size_t)rank);
     if (!mr_shape_bytes(&s, dtype, &bytes) || bytes > PTRDIFF_MAX - ALIGN) return NULL;
     mr_value *v = value_new(mr_type_tensor(dtype));
