@@ -115,8 +115,8 @@ void mr_conv_flatten(mr_conv_args *v)
 {
     int n = 0;
     for (int i = 0; i < v->rank; i++) {
-        mr_conv_axis *last = &v->axis[n - 1], *a = &v->axis[i];
-        bool joins = n > 0 && walks(last) && walks(a) && last->x_step == a->in * a->x_step &&
+        mr_conv_axis *last = n > 0 ? &v->axis[n - 1] : NULL, *a = &v->axis[i];
+        bool joins = last && walks(last) && walks(a) && last->x_step == a->in * a->x_step &&
                      last->y_step == a->out * a->y_step;
         if (!joins) {
             v->axis[n++] = *a;
