@@ -322,7 +322,9 @@ mr_status mr_session_run(mr_session *s, mr_value *const *in, mr_value **out, mr_
     mr_plan *p = NULL;
     mr_status st = mr_session_prepare(s, in, &p, e);
     if (st || (st = over_limit(s, p, e))) return st;
-    s->deadline_ns = s->options.timeout_s > 0 ? mr_now_ns() + (int64_t)(s->options.timeout_s * 1e9) : 0;
+    /* 1e9 seconds and more are no limit: their nanoseconds may not fit. */
+    bool limited = s->options.timeout_s > 0 && s->options.timeout_s < 1e9;
+    s->deadline_ns = limited ? mr_now_ns() + (int64_t)(s->options.timeout_s * 1e9) : 0;
     s->live = s->peak = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
     return s->options.f64 ? run_carried(s, p, in, out, e) : mr_plan_run(p, in, NULL, out, 0, e);
 }

@@ -177,7 +177,7 @@ static void runs_and_refuses_inputs(void **state)
     (void)state;
     fixture f = begin();
     mr_model *m = load(&f, product_model("Neg"));
-    mr_run *r = mr_run_create(m, NULL, f.e);
+    mr_run *r = mr_run_create(m, &(mr_run_options){.optimize = -1, .timeout = 1e300}, f.e);
     assert_non_null(r);
     mr_model_destroy(m);
     mr_env_destroy(f.env);
