@@ -16,7 +16,7 @@ static int64_t cost(const mr_conv_args *v, int m, int64_t lanes, int64_t flops)
 
 int mr_winograd_best(const mr_conv_args *v, int64_t lanes, int64_t flops)
 {
-    if (v->rank != 2 || v->channels < 16 || v->maps < 16) return 0;
+    if (v->rank != 2 || v->channels < 16 || v->maps < 16 || v->axis[1].y_step != 1) return 0;
     for (int i = 0; i < 2; i++)
         if (v->axis[i].taps != 3 || v->axis[i].stride != 1 || v->axis[i].dilation != 1 || v->axis[i].out < 1) return 0;
     int best = 0;
