@@ -97,18 +97,6 @@
 #define Y    x != 0
 #include "kernels/cpu/direct.inc"
 
-#define BODY bool_to_i64
-#define FROM uint8_t
-#define TO   int64_t
-#define Y    x != 0
-#include "kernels/cpu/direct.inc"
-
-#define BODY i32_to_i64
-#define FROM int32_t
-#define TO   int64_t
-#define Y    x
-#include "kernels/cpu/direct.inc"
-
 #define BODY i64_to_i32
 #define FROM int64_t
 #define TO   int32_t
@@ -147,8 +135,6 @@ void mr_cast_fill_avx2(mr_cast_fns *f)
     f->cast[MR_I64][MR_F32] = i64_to_f32;
     f->cast[MR_BOOL][MR_F32] = bool_to_f32;
     f->cast[MR_BOOL][MR_I32] = bool_to_i32;
-    f->cast[MR_BOOL][MR_I64] = bool_to_i64;
-    f->cast[MR_I32][MR_I64] = i32_to_i64;
     f->cast[MR_I64][MR_I32] = i64_to_i32;
     f->cast[MR_F32][MR_BOOL] = f32_to_bool;
     f->cast[MR_I32][MR_BOOL] = i32_to_bool;
