@@ -123,4 +123,4 @@ clean:
 	rm -rf $B
 
 help:
-	@sed -n 's/^## //p' Makefile tests/tests.mk
+	@sed -n 's/^## //p' Makefile tests/tests.mk tests/kernels/kernels.mk

@@ -26,9 +26,10 @@ models: $(VENV)/.stamp
 
 # ---- test programs: tests/unit/test_*.c and .py, tests/kernels/*.c, tests/claims ----
 
+-include tests/kernels/kernels.mk
 UNIT_C    := $(patsubst tests/unit/%.c,$B/tests/%,$(filter-out tests/unit/test_cuda%,$(wildcard tests/unit/test_*.c)))
 UNIT_PY   := $(wildcard tests/unit/test_*.py tests/unit/ops/test_*.py)
-TEST_BINS := $(UNIT_C) $B/tests/dump_model $(CUDA_TESTS) $(if $(NVCC),$B/tests/test_cuda_probe)
+TEST_BINS := $(UNIT_C) $B/tests/dump_model $(KERNEL_TESTS) $(CUDA_TESTS) $(if $(NVCC),$B/tests/test_cuda_probe)
 
 $B/tests/%: tests/unit/%.c $B/libminirt.a
 	@mkdir -p $(@D)
@@ -46,6 +47,7 @@ OFFICIAL  = $B/onnx-test-data/node $B/onnx-test-data/simple $B/onnx-test-data/py
 
 SUITES = \
   $(foreach t,$(UNIT_C),"$(notdir $(t))=$(t)") \
+  $(foreach t,$(KERNEL_TESTS),"$(notdir $(t))=$(t)") \
   $(foreach t,$(UNIT_PY),"$(notdir $(t))=$(PYTHON) $(t) --build $B") \
   $(foreach t,$(CUDA_TESTS),"$(notdir $(t))=MINIRT_CUDA_SEED=1 $(t)") \
   $(if $(NVCC),"test_cuda_probe=$B/tests/test_cuda_probe $B/libminirt_cuda.so $B/tests/fake_driver") \

@@ -100,7 +100,7 @@ static void one(ck *c, const void *arg)
             (long long)s->size, (long long)s->v_size, s->mask ? ", mask" : "", s->causal ? ", causal" : "",
             s->valid ? ", valid" : "", s->left >= 0 ? ", window" : "", s->cap > 0 ? ", cap" : "");
     ck_work(c, 2.0 * (double)(s->batch * s->heads * s->queries * (s->past + s->keys) * (s->size + s->v_size)), 0);
-    ck_verify(c, &(ck_call){prepare, run}, &j, &(ck_output){s->d, n, CK_NEAR, 4, floor_of(s), NULL}, 1);
+    ck_verify(c, &(ck_call){prepare, run}, &j, &(ck_output){s->d, n, CK_NEAR, 4, floor_of(s), NULL, 0}, 1);
 }
 
 static void check_type(ck *c, mr_dtype d)

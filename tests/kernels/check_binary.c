@@ -5,12 +5,13 @@
 static void check_pow(ck *c, mr_dtype d)
 {
     const mr_binary_params params = {.type = d};
-    if (ck_slot(c, &c->level.binary.pow[MR_F32][d]))
+    if (!ck_slot(c, &c->level.binary.pow[MR_F32][d])) return;
+    for (ck_freedom f = CK_STEADY; f <= (c->options->bench ? CK_STEADY : CK_FREE); f++)
         ck_elementwise(c, &(ck_each){.out = MR_F32,
                                      .in = {MR_F32, d},
                                      .n_in = 2,
                                      .params = &params,
-                                     .steady = true,
+                                     .freedom = f,
                                      .values = {CK_ANY, CK_EXPONENT},
                                      .rule = CK_NEAR,
                                      .ulps = 2,
@@ -29,6 +30,7 @@ void check_binary(ck *c)
                                              .in = {d, d},
                                              .n_in = 2,
                                              .params = &params,
+                                             .freedom = CK_FREE,
                                              .values = {CK_ANY, swiglu ? CK_UNIT : CK_ANY},
                                              .rule = swiglu ? CK_NEAR : CK_SAME,
                                              .ulps = d == MR_F32 ? 5 : 1,

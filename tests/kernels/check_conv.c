@@ -204,7 +204,7 @@ static void one(ck *c, const void *arg)
     v->b = s->bias ? ck_values_in(c, s->d, j.n.b, CK_UNIT) : NULL;
     name_case(c, s);
     ck_work(c, flops_of(v), 0);
-    ck_output o = {s->d, j.n.y, CK_NEAR, 1, 0, NULL};
+    ck_output o = {s->d, j.n.y, CK_NEAR, 1, 0, NULL, 0};
     if (!c->options->bench) o.slack = slack_of(c, &j);
     ck_verify(c, &(ck_call){prepare, run}, &j, &o, 1);
 }
@@ -250,7 +250,6 @@ static void run_integer(ck *c, void *arg, const mr_cpu_fns *t, void *const *y)
     mr_intconv_args v = j->v;
     (void)c;
     v.conv.y = y[0];
-    if (j->s->spread) memset(y[0], 0, (size_t)j->n.y * mr_dtype_size(j->s->out));
     t->conv.integer[j->s->x][j->s->w](&v);
 }
 
@@ -258,7 +257,7 @@ static void one_integer(ck *c, const void *arg)
 {
     static const mr_dtype of_sign[2] = {MR_U8, MR_I8};
     const shape *s = arg;
-    job j = {.s = s, .v = {.conv = conv_of(s->g, s->spread)}};
+    job j = {.s = s, .v = {.conv = conv_of(s->g, false)}};
     mr_conv_args *v = &j.v.conv;
     j.n = sizes_of(v);
     v->x = ck_values_in(c, of_sign[s->x], j.n.x, CK_ANY);
@@ -275,7 +274,7 @@ static void one_integer(ck *c, const void *arg)
     }
     name_case(c, s);
     ck_work(c, flops_of(v), 0);
-    ck_output o = {s->out, j.n.y, CK_BITS, 0, 0, NULL};
+    ck_output o = {s->out, j.n.y, CK_BITS, 0, 0, NULL, 0};
     ck_verify(c, &(ck_call){prepare_integer, run_integer}, &j, &o, 1);
 }
 
@@ -295,7 +294,6 @@ static void check_integer(ck *c, int x, int w)
                               .w_zero = k % 3,
                               .bias = k & 1,
                               .packed = k & 2,
-                              .spread = i % 4 == 1,
                               .scale = k % 3,
                               .out = outs[k / 4]});
 }

@@ -53,7 +53,7 @@ static void one(ck *c, const void *arg)
     ck_case(c, "%s, %lld of %lld, %lld x %lld lines%s", names[s->kind], (long long)taken, (long long)s->n,
             (long long)s->outer, (long long)s->inner, s->window ? ", window" : "");
     ck_work(c, 0, (double)(s->outer * (a->x_outer + a->y_outer)) * (double)mr_dtype_size(s->d));
-    ck_verify(c, &(ck_call){prepare, run}, &j, &(ck_output){s->d, s->outer * a->y_outer, CK_SAME, 0, 0, NULL}, 1);
+    ck_verify(c, &(ck_call){prepare, run}, &j, &(ck_output){s->d, s->outer * a->y_outer, CK_SAME, 0, 0, NULL, 0}, 1);
 }
 
 static void check_type(ck *c, mr_dtype d)

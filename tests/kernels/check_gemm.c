@@ -83,7 +83,7 @@ static void one(ck *c, const void *arg)
             (long long)s->n, (long long)s->k, s->a_turned ? ", A turned" : "", s->b_turned ? ", B turned" : "",
             s->packed ? ", packed" : "", s->specials ? ", specials" : "", s->c, (double)s->alpha);
     ck_work(c, 2.0 * (double)n_a * (double)s->n, 0);
-    ck_output o = {s->d, s->batch * s->m * s->n, CK_NEAR, 1, 0, NULL};
+    ck_output o = {s->d, s->batch * s->m * s->n, CK_NEAR, 1, 0, NULL, 0};
     if (!c->options->bench) o.slack = slack_of(c, &j, n_a, n_b, n_c);
     ck_verify(c, &(ck_call){prepare, run}, &j, &o, 1);
 }

@@ -81,7 +81,7 @@ static void one(ck *c, const void *arg)
             (long long)s->n, (long long)s->k, s->a_turned ? ", A turned" : "", s->b_turned ? ", B turned" : "",
             s->packed ? ", packed" : "", s->a_zero, s->b_zero, mr_dtype_name(s->out), s->scale);
     ck_work(c, 2.0 * (double)n_a * (double)s->n, 0);
-    ck_verify(c, &(ck_call){prepare, run}, &j, &(ck_output){s->out, s->batch * s->m * s->n, CK_BITS, 0, 0, NULL}, 1);
+    ck_verify(c, &(ck_call){prepare, run}, &j, &(ck_output){s->out, s->batch * s->m * s->n, CK_BITS, 0, 0, NULL, 0}, 1);
 }
 
 static void check_types(ck *c, int a, int b)

@@ -41,7 +41,7 @@ static void one(ck *c, const void *arg)
     j.a.x = (const char *)ck_values_in(c, d, n, CK_ANY) + (size_t)first * mr_dtype_size(d);
     ck_case(c, "%s %lld x %lld x %lld", names[s->turn], (long long)s->a, (long long)s->rows, (long long)s->cols);
     ck_work(c, 0, 2 * (double)n * (double)mr_dtype_size(d));
-    ck_verify(c, &(ck_call){.run = run}, &j, &(ck_output){d, n, CK_BITS, 0, 0, NULL}, 1);
+    ck_verify(c, &(ck_call){.run = run}, &j, &(ck_output){d, n, CK_BITS, 0, 0, NULL, 0}, 1);
 }
 
 static void check_copy(ck *c, int size)

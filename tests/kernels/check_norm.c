@@ -55,7 +55,7 @@ static void one_affine(ck *c, const void *arg)
         slack[i] = 0x1p-22 * (fabs(value(s->d, x, w.x) - j.a.mean[w.y]) * j.a.scale[w.y] + fabs(j.a.bias[w.y]));
     ck_case(c, "affine [%lld, %lld, %lld]", (long long)s->dims[0], (long long)s->dims[1], (long long)s->dims[2]);
     ck_work(c, 0, 2 * (double)n * (double)mr_dtype_size(s->d));
-    ck_verify(c, &(ck_call){.run = run_affine}, &j, &(ck_output){s->d, n, CK_NEAR, 1, 0, slack}, 1);
+    ck_verify(c, &(ck_call){.run = run_affine}, &j, &(ck_output){s->d, n, CK_NEAR, 1, 0, slack, 0}, 1);
 }
 
 static void check_affine(ck *c, mr_dtype d)
@@ -153,9 +153,9 @@ static void one_rows(ck *c, const void *arg)
     ck_case(c, "%lld rows of %lld, each %lld, %s%s%s", (long long)s->rows, (long long)s->cols, (long long)s->each,
             s->center ? "centered" : "not centered", s->scale ? ", scale" : "", s->bias ? ", bias" : "");
     ck_work(c, 0, 2 * (double)n * (double)mr_dtype_size(s->x));
-    const ck_output o[3] = {{s->y, n, CK_NEAR, 1, 0, slack},
-                            {MR_F32, s->rows, CK_NEAR, 1, 0, mean},
-                            {MR_F32, s->rows, CK_NEAR, 32, 0, NULL}};
+    const ck_output o[3] = {{s->y, n, CK_NEAR, 1, 0, slack, 0},
+                            {MR_F32, s->rows, CK_NEAR, 1, 0, mean, 0},
+                            {MR_F32, s->rows, CK_NEAR, 32, 0, NULL, 0}};
     ck_verify(c, &(ck_call){.run = run_rows}, &j, o, s->saved ? 3 : 1);
 }
 
@@ -216,7 +216,7 @@ static void one_lrn(ck *c, const void *arg)
     ck_case(c, "lrn [%lld, %lld, %lld], size %lld", (long long)s->outer, (long long)s->channels, (long long)s->inner,
             (long long)s->size);
     ck_work(c, 0, 2 * (double)n * (double)mr_dtype_size(s->d));
-    ck_output o = {s->d, n, CK_NEAR, s->d == MR_F32 ? 8 + 4 * s->beta + (double)s->size * s->beta : 1, 0, NULL};
+    ck_output o = {s->d, n, CK_NEAR, s->d == MR_F32 ? 8 + 4 * s->beta + (double)s->size * s->beta : 1, 0, NULL, 0};
     ck_verify(c, &(ck_call){.run = run_lrn}, &j, &o, 1);
 }
 

@@ -60,7 +60,7 @@ static void one(ck *c, const void *arg)
             (long long)s->axis[s->rank - 1].pad, (long long)s->axis[s->rank - 1].pad_end, s->indices ? ", indices" : "",
             s->count_pads ? ", pads count" : "");
     ck_work(c, (double)(n_y * taps), 0);
-    ck_output o[2] = {{s->d, n_y, s->max ? CK_SAME : CK_NEAR, 1, 0, NULL}, {MR_I64, n_y, CK_BITS, 0, 0, NULL}};
+    ck_output o[2] = {{s->d, n_y, s->max ? CK_SAME : CK_NEAR, 1, 0, NULL, 0}, {MR_I64, n_y, CK_BITS, 0, 0, NULL, 0}};
     if (!s->max && !c->options->bench) o[0].slack = slack_of(c, &j, n_x, n_y, taps);
     ck_verify(c, &(ck_call){prepare, run}, &j, o, s->indices ? 2 : 1);
 }

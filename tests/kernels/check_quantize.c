@@ -5,14 +5,14 @@ static void check_slot(ck *c, const mr_elementwise_fn *slot, mr_dtype from, mr_d
 {
     const mr_quantize_params params = {.from = from, .to = to, .precision = MR_F32};
     for (int n = c->options->bench ? 3 : 2; n <= 3; n++)
-        for (int steady = c->options->bench; steady < 2; steady++)
+        for (ck_freedom f = CK_STEADY; f >= (c->options->bench ? CK_STEADY : CK_BEHIND); f--)
             ck_elementwise(c, &(ck_each){.out = to,
                                          .in = {from, MR_F64, MR_F64},
                                          .n_in = n,
                                          .params = &params,
                                          .values = {CK_ANY, CK_SCALE, CK_WHOLE},
                                          .rule = CK_SAME,
-                                         .steady = steady,
+                                         .freedom = f,
                                          .slot = (size_t)((const char *)slot - (const char *)&c->level)});
 }
 
@@ -43,7 +43,7 @@ static void one_bounds(ck *c, const void *arg)
     b.a.x = ck_values_in(c, s->d, s->n, s->values);
     ck_case(c, "bounds of %lld", (long long)s->n);
     ck_work(c, 0, (double)s->n * (double)mr_dtype_size(s->d));
-    const ck_output o[2] = {{MR_F64, 1, CK_SAME, 0, 0, NULL}, {MR_F64, 1, CK_SAME, 0, 0, NULL}};
+    const ck_output o[2] = {{MR_F64, 1, CK_SAME, 0, 0, NULL, 0}, {MR_F64, 1, CK_SAME, 0, 0, NULL, 0}};
     ck_verify(c, &(ck_call){.run = run_bounds}, &b, o, 2);
 }
 

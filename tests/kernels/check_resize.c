@@ -76,7 +76,7 @@ static void one(ck *c, const void *arg)
     ck_case(c, "rank %d, last axis %lld to %lld by %lld taps, inner %lld", s->rank, (long long)s->in[s->rank - 1],
             (long long)s->out[s->rank - 1], (long long)s->taps[s->rank - 1], (long long)s->inner);
     ck_work(c, 0, (double)(n_x + n_y) * (double)mr_dtype_size(s->d));
-    ck_output o = {s->d, n_y, CK_NEAR, 1, 0, NULL};
+    ck_output o = {s->d, n_y, CK_NEAR, 1, 0, NULL, 0};
     if (!c->options->bench) o.slack = slack_of(c, &j, n_x, n_y, taps);
     ck_verify(c, &(ck_call){prepare, run}, &j, &o, 1);
 }
@@ -141,7 +141,7 @@ static void one_nearest(ck *c, const void *arg)
     ck_case(c, "nearest %lld x %lld to %lld x %lld, inner %lld%s", (long long)s->rows[0], (long long)s->cols[0],
             (long long)rows, (long long)s->cols[1], (long long)s->inner, s->sorted ? ", sorted" : "");
     ck_work(c, 0, (double)(n_x + n_y) * (double)mr_dtype_size(d));
-    ck_verify(c, &(ck_call){.run = run_nearest}, &j, &(ck_output){d, n_y, CK_BITS, 0, 0, NULL}, 1);
+    ck_verify(c, &(ck_call){.run = run_nearest}, &j, &(ck_output){d, n_y, CK_BITS, 0, 0, NULL, 0}, 1);
 }
 
 static void check_nearest(ck *c, int size)

@@ -1,5 +1,6 @@
 /* check_rnn.c: recurrent cells: kinds, directions, functions, and all that they may have or lack. */
 #include <math.h>
+#include <string.h>
 
 #include "kernels/cpu/wide.h"
 #include "tests/kernels/checker.h"
@@ -111,7 +112,7 @@ static mr_rnn_args args_of(ck *c, const shape *s)
 static double floor_of(const shape *s)
 {
     const double ulp = s->d == MR_F32 ? 0x1p-20 : s->d == MR_F16 ? 0x1p-9 : 0x1p-6;
-    return ulp * (s->f < 0 ? 1 : 4);
+    return ulp * (s->f < 0 ? 1 : 16);
 }
 
 static void one(ck *c, const void *arg)
@@ -129,9 +130,9 @@ static void one(ck *c, const void *arg)
             s->clip < 1e9f ? ", clip" : "", s->f);
     ck_work(c, 2.0 * (double)(s->length * state * mr_rnn_gates(s->kind) * (s->input + s->hidden)), 0);
     const double floor = floor_of(s);
-    const ck_output o[3] = {{s->d, s->length * state, CK_NEAR, 2, floor, NULL},
-                            {s->d, state, CK_NEAR, 2, floor, NULL},
-                            {s->d, state, CK_NEAR, 2, floor, NULL}};
+    const ck_output o[3] = {{s->d, s->length * state, CK_NEAR, 2, floor, NULL, 0},
+                            {s->d, state, CK_NEAR, 2, floor, NULL, 0},
+                            {s->d, state, CK_NEAR, 2, floor, NULL, 0}};
     ck_verify(c, &(ck_call){prepare, run}, &j, o, s->kind == MR_LSTM ? 3 : 2);
 }
 
@@ -157,6 +158,74 @@ static void check_type(ck *c, mr_dtype d)
     }
 }
 
+/* ---- a step of an LSTM from sums of integers ---- */
+
+typedef struct cell_job {
+    const shape *s;
+    mr_rnn_args lstm;
+    mr_lstm_cell_args a;
+    const void *h, *c;
+} cell_job;
+
+static void run_cell(ck *c, void *arg, const mr_cpu_fns *t, void *const *y)
+{
+    const cell_job *j = arg;
+    const size_t bytes = (size_t)(j->a.rows * j->lstm.hidden) * mr_dtype_size(j->s->d);
+    mr_lstm_cell_args a = j->a;
+    (void)c;
+    a.h = memcpy(y[0], j->h, bytes);
+    a.c = memcpy(y[1], j->c, bytes);
+    t->rnn.lstm_cell[j->s->d](&a);
+}
+
+static int32_t *sums(ck *c, int64_t n)
+{
+    int32_t *s = ck_in(c, n, sizeof *s);
+    for (int64_t i = 0; i < n; i++) s[i] = (int32_t)(ck_random(c) % 200001) - 100000;
+    return s;
+}
+
+static void one_cell(ck *c, const void *arg)
+{
+    const shape *s = arg;
+    const int64_t n = s->batch * s->hidden;
+    cell_job j = {.s = s, .lstm = args_of(c, s)};
+    const int32_t **rows = ck_in(c, s->batch, sizeof *rows);
+    for (int64_t i = 0; i < s->batch; i++) rows[i] = s->lengths && i % 3 == 1 ? NULL : sums(c, 4 * s->hidden);
+    j.a = (mr_lstm_cell_args){.lstm = &j.lstm,
+                              .direction = s->directions - 1,
+                              .x_sums = rows,
+                              .rows = s->batch,
+                              .x_scale = 0x1p-8,
+                              .h_scale = 0x1p-9};
+    j.a.h_sums = sums(c, 4 * n);
+    j.a.w_scale = ck_values_in(c, MR_F64, 4 * s->hidden, CK_SCALE);
+    j.a.r_scale = ck_values_in(c, MR_F64, 4 * s->hidden, CK_SCALE);
+    for (int64_t i = 0; i < 4 * s->hidden; i++)
+        ((double *)j.a.w_scale)[i] *= 0x1p-8, ((double *)j.a.r_scale)[i] *= 0x1p-8;
+    j.h = ck_values_in(c, s->d, n, CK_UNIT);
+    j.c = ck_values_in(c, s->d, n, CK_UNIT);
+    ck_case(c, "LSTM cell, %lld rows of %lld%s%s", (long long)s->batch, (long long)s->hidden,
+            s->given ? ", biases and peepholes" : "", s->coupled ? ", input forget" : "");
+    ck_work(c, 0, (double)(4 * n) * 8);
+    const ck_output o[2] = {{s->d, n, CK_NEAR, 2, floor_of(s), NULL, 0}, {s->d, n, CK_NEAR, 2, floor_of(s), NULL, 0}};
+    ck_verify(c, &(ck_call){.run = run_cell}, &j, o, 2);
+}
+
+static void check_cell(ck *c, mr_dtype d)
+{
+    static const int64_t hidden[] = {1, 3, 8, 15, 16, 17, 31, 32, 33, 40, 70};
+    if (c->options->bench) {
+        ck_sides(c, one_cell, &(shape){d, MR_LSTM, 1, 8, 1, 256, 1, .given = true, .clip = INFINITY, .f = -1});
+        return;
+    }
+    for (int i = 0; i < 88; i++)
+        ck_sides(c, one_cell,
+                 &(shape){d, MR_LSTM, 1, 1 + i % 5, 1, hidden[i % 11], 1 + (i & 1), .given = i & 2, .lengths = i & 4,
+                          .coupled = i & 8, .clip = i % 7 == 3 ? 0.75f : INFINITY,
+                          .f = i % 4 == 3 ? i % MR_N_RNN_FUNCTIONS : -1});
+}
+
 void check_rnn(ck *c)
 {
     for (int i = 0; i < 4; i++) {
@@ -165,5 +234,6 @@ void check_rnn(ck *c)
         ck_serves(c, &c->level.rnn.pack_size[d]);
         ck_serves(c, &c->level.rnn.pack[d]);
         if (ck_slot(c, &c->level.rnn.rnn[d])) check_type(c, d);
+        if (ck_slot(c, &c->level.rnn.lstm_cell[d])) check_cell(c, d);
     }
 }

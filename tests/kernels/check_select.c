@@ -33,6 +33,7 @@ void check_select(ck *c)
             ck_elementwise(c, &(ck_each){.out = of_size[i],
                                          .in = {MR_BOOL, of_size[i], of_size[i]},
                                          .n_in = 3,
+                                         .freedom = CK_FREE,
                                          .rule = CK_BITS,
                                          .slot = CK_AT(c, select.where[i])});
     for (mr_dtype d = 0; d < MR_N_DTYPES; d++)

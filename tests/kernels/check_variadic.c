@@ -8,6 +8,7 @@ static void check_slot(ck *c, const mr_elementwise_fn *slot, mr_dtype d)
         ck_elementwise(c, &(ck_each){.out = d,
                                      .in = {d, d, d, d, d},
                                      .n_in = n,
+                                     .freedom = CK_FREE,
                                      .rule = CK_SAME,
                                      .slot = (size_t)((const char *)slot - (const char *)&c->level)});
 }

@@ -60,7 +60,7 @@ void ck_fail(ck *c, const char *format, ...) __attribute__((format(printf, 2, 3)
 typedef enum ck_rule {
     CK_BITS, /* the same bits */
     CK_SAME, /* the same values, zeros by their sign; NaN is NaN */
-    CK_NEAR  /* within ulps of the type plus slack plus floor; NaN is NaN, and an overflow the next value */
+    CK_NEAR  /* within ulps of the type, floor, slack and tail, together; NaN is NaN, and an overflow the next value */
 } ck_rule;
 
 typedef struct ck_output {
@@ -69,6 +69,7 @@ typedef struct ck_output {
     ck_rule rule;
     double ulps, floor;
     const double *slack; /* for each element; NULL: 0 */
+    double tail;         /* times |y ln y|: what exp makes of its argument's rounding */
 } ck_output;
 
 enum { CK_OUTPUTS = 4 };
@@ -118,6 +119,14 @@ void ck_compare(ck *c, const ck_output *o, const void *want, const void *got, co
 
 /* ---- elementwise kernels ---- */
 
+/* How operands may lie. */
+typedef enum ck_freedom {
+    CK_DENSE,  /* all as the output does */
+    CK_BEHIND, /* the first has the output's shape, the others are broadcast as they like */
+    CK_STEADY, /* the others are one element, one a row, or one row */
+    CK_FREE
+} ck_freedom;
+
 typedef struct ck_each {
     mr_dtype out, in[6];
     size_t size[6]; /* of an element where that's not its type's; 0: it is */
@@ -126,8 +135,8 @@ typedef struct ck_each {
     const void *params;
     size_t slot; /* where in the table */
     ck_rule rule;
-    double ulps, floor;
-    bool steady; /* the operands behind the first are not of its shape: scalars, rows or columns */
+    double ulps, floor, tail;
+    ck_freedom freedom;
 } ck_each;
 
 void ck_elementwise(ck *c, const ck_each *e);

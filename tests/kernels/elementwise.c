@@ -57,7 +57,7 @@ static int64_t lay(const shape *s, int i, int64_t *strides)
 {
     int64_t rows = s->rows, cols = s->cols, row = cols, col = 1;
     const layout l = s->layout == STILL || s->layout == COLUMN || s->layout == ROW
-                         ? (i == s->which || (s->each->steady && i > 0) ? s->layout : DENSE)
+                         ? (i == s->which || (s->each->freedom == CK_STEADY && i > 0) ? s->layout : DENSE)
                          : s->layout;
     if (l == GAPS) row = cols + 3 + i;
     if (l == STILL) row = col = 0;
@@ -88,23 +88,25 @@ static void one(ck *c, const void *arg)
     ck_case(c, "%s%s%.0d %lld x %lld", names[s->layout], s->which ? " operand " : "", s->which, (long long)s->rows,
             (long long)s->cols);
     ck_work(c, 0, bytes + (double)(s->rows * s->cols) * (double)j->out.size);
-    ck_output o = {e->out, s->rows * s->cols, e->rule, e->ulps, e->floor, NULL};
+    ck_output o = {e->out, s->rows * s->cols, e->rule, e->ulps, e->floor, NULL, e->tail};
     ck_verify(c, &(ck_call){.run = run}, &k, &o, 1);
 }
 
-static void all_operands(ck *c, const ck_each *e, layout l, int64_t rows, int64_t cols)
+static void each_operand(ck *c, const ck_each *e, layout l, int64_t rows, int64_t cols)
 {
-    for (int i = e->steady ? 1 : 0; i < (e->steady ? 2 : e->n_in); i++) ck_sides(c, one, &(shape){e, l, i, rows, cols});
+    const bool steady = e->freedom == CK_STEADY;
+    for (int i = e->freedom == CK_FREE ? 0 : 1; i < (steady ? 2 : e->n_in); i++)
+        ck_sides(c, one, &(shape){e, l, i, rows, cols});
 }
 
 static void few_rows(ck *c, const ck_each *e, int64_t rows, int64_t cols)
 {
+    static const layout first[] = {DENSE, GAPS, TURNED, APART};
     for (layout l = STILL; l <= ROW; l++)
-        if (e->n_in > 1) all_operands(c, e, l, rows, cols);
-    if (e->steady) return;
-    for (layout l = GAPS; l <= IN_PLACE; l++)
-        if ((l < STILL || l > ROW) && (l != IN_PLACE || size_of(e, 0) == mr_dtype_size(e->out)))
-            ck_sides(c, one, &(shape){e, l, 0, rows, cols});
+        if (e->freedom != CK_DENSE) each_operand(c, e, l, rows, cols);
+    for (int i = 0; i < (e->freedom == CK_DENSE || e->freedom == CK_STEADY ? 1 : 4); i++)
+        ck_sides(c, one, &(shape){e, first[i], 0, rows, cols});
+    if (size_of(e, 0) == mr_dtype_size(e->out)) ck_sides(c, one, &(shape){e, IN_PLACE, 0, rows, cols});
 }
 
 void ck_elementwise(ck *c, const ck_each *e)
@@ -112,13 +114,14 @@ void ck_elementwise(ck *c, const ck_each *e)
     static const int64_t lengths[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  11,  13,  15,    16,   17,
                                       23, 24, 25, 31, 32, 33, 40, 63, 64, 65, 100, 257, 16389, 40001};
     static const int64_t rows[][2] = {{3, 1}, {2, 7}, {5, 8}, {3, 13}, {4, 33}, {0, 4}, {70, 300}};
+    const bool steady = e->freedom == CK_STEADY;
     if (c->options->bench) {
-        ck_sides(c, one, &(shape){e, e->steady ? STILL : DENSE, e->steady, 1, 1 << 16});
+        ck_sides(c, one, &(shape){e, steady ? STILL : DENSE, steady, 1, 1 << 16});
         return;
     }
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        if (e->steady)
-            all_operands(c, e, STILL, 1, lengths[i]);
+        if (steady)
+            each_operand(c, e, STILL, 1, lengths[i]);
         else
             ck_sides(c, one, &(shape){e, DENSE, 0, 1, lengths[i]});
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) few_rows(c, e, rows[i][0], rows[i][1]);

@@ -30,7 +30,7 @@ static inline __m256i by_halves_cvtps_ph(__m512 x)
                             _mm256_cvtps_ph(y.m256[0], _MM_FROUND_TO_NEAREST_INT));
 }
 
-/* Two conversions whose halves are of 256 bits. */
+/* Conversions whose halves are of 256 bits. */
 static inline __m512i by_halves_join(__m256i low, __m256i high)
 {
     simde__m512i_private y;
@@ -60,6 +60,30 @@ static inline __m256i by_halves_cvtepi32_epi16(__m512i x)
     return simde__m256i_from_private(words);
 }
 
+static inline __m512d by_halves_cvtps_pd(__m256 x)
+{
+    simde__m512d_private y;
+    y.m256d[0] = _mm256_cvtps_pd(_mm256_castps256_ps128(x));
+    y.m256d[1] = _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1));
+    return simde__m512d_from_private(y);
+}
+
+static inline __m256 by_halves_cvtpd_ps(__m512d x)
+{
+    simde__m512d_private y = simde__m512d_to_private(x);
+    return _mm256_set_m128(_mm256_cvtpd_ps(y.m256d[1]), _mm256_cvtpd_ps(y.m256d[0]));
+}
+
+static inline __m256 by_halves_extractf32x8_ps(__m512 x, int half)
+{
+    return simde__m512_to_private(x).m256[half];
+}
+
+static inline float by_lanes_cvtss_f32(__m512 x)
+{
+    return simde__m512_to_private(x).f32[0];
+}
+
 /* Lane by lane: what is masked is not touched. */
 static inline __m512 by_lanes_maskz_loadu_ps(__mmask16 m, const float *p)
 {
@@ -83,6 +107,10 @@ static inline void by_lanes_mask_storeu_ps(float *p, __mmask16 m, __m512 x)
 #undef _mm512_maskz_loadu_ps
 #undef _mm512_mask_storeu_ps
 #undef _mm512_cvtps_ph
+#undef _mm512_cvtps_pd
+#undef _mm512_cvtpd_ps
+#undef _mm512_extractf32x8_ps
+#undef _mm512_cvtss_f32
 #undef _mm512_shuffle_f32x4
 #define _mm512_cvtph_ps(x)                by_halves_cvtph_ps(x)
 #define _mm512_madd_epi16(a, b)           by_halves_madd_epi16(a, b)
@@ -91,6 +119,10 @@ static inline void by_lanes_mask_storeu_ps(float *p, __mmask16 m, __m512 x)
 #define _mm512_cvtepi32_epi16(x)          by_halves_cvtepi32_epi16(x)
 #define _mm512_maskz_loadu_ps(m, p)       by_lanes_maskz_loadu_ps(m, p)
 #define _mm512_mask_storeu_ps(p, m, x)    by_lanes_mask_storeu_ps(p, m, x)
+#define _mm512_cvtps_pd(x)                by_halves_cvtps_pd(x)
+#define _mm512_cvtpd_ps(x)                by_halves_cvtpd_ps(x)
+#define _mm512_extractf32x8_ps(x, half)   by_halves_extractf32x8_ps(x, half)
+#define _mm512_cvtss_f32(x)               by_lanes_cvtss_f32(x)
 #define _mm512_cvtps_ph(x, round)         by_halves_cvtps_ph(x) /* which is to nearest */
 #define _mm512_shuffle_f32x4(a, b, lanes) simde_mm512_shuffle_f32x4(a, b, lanes)
 
