@@ -5,23 +5,17 @@
 
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
+#include "ops/pool.h"
 #include "ops/sizes.h"
-#include "ops/window.h"
-
-typedef struct pool_params {
-    mr_window window;
-    bool count_include_pad, column_major;
-    double p;
-} pool_params;
 
 static double read_p(mr_reader *r, int until)
 {
     return mr_read_version(r) <= until ? (double)mr_read_float(r, "p", 2) : (double)mr_read_int(r, "p", 2);
 }
 
-static void pool_read(mr_reader *r, void *params)
+void mr_pool_read(mr_reader *r, void *params)
 {
-    pool_params *p = params;
+    mr_pool_params *p = params;
     mr_window_read(r, &p->window);
     p->count_include_pad = mr_read_int(r, "count_include_pad", 0) != 0;
     p->column_major = mr_read_int(r, "storage_order", 0) != 0;
@@ -30,17 +24,17 @@ static void pool_read(mr_reader *r, void *params)
 
 static void lp_read(mr_reader *r, void *params)
 {
-    pool_read(r, params);
-    ((pool_params *)params)->p = read_p(r, 1);
+    mr_pool_read(r, params);
+    ((mr_pool_params *)params)->p = read_p(r, 1);
 }
 
-static void global_lp_read(mr_reader *r, void *params) { ((pool_params *)params)->p = read_p(r, 1); }
+static void global_lp_read(mr_reader *r, void *params) { ((mr_pool_params *)params)->p = read_p(r, 1); }
 
 /* ---- windows ---- */
 
-static mr_status pool_infer(mr_call *c)
+mr_status mr_pool_infer(mr_call *c)
 {
-    const pool_params *p = c->params;
+    const mr_pool_params *p = c->params;
     const mr_shape *x = &c->in[0].shape;
     int axes = p->window.kernel.n;
     mr_status st;
@@ -59,9 +53,9 @@ static mr_status pool_infer(mr_call *c)
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-static mr_pool_args pool_args(const mr_call *c)
+mr_pool_args mr_pool_args_of(const mr_call *c)
 {
-    const pool_params *p = c->params;
+    const mr_pool_params *p = c->params;
     const mr_shape *x = &c->in[0].shape;
     mr_pool_args a = {.planes = x->d[0] * x->d[1], .rank = x->rank - 2, .pool = c->pool, .scratch = c->scratch};
     a.x = c->in[0].t ? c->in[0].t->data : NULL;
@@ -80,21 +74,21 @@ static mr_pool_args pool_args(const mr_call *c)
 
 static size_t pool_scratch(const mr_call *c)
 {
-    mr_pool_args a = pool_args(c);
+    mr_pool_args a = mr_pool_args_of(c);
     size_t (*size)(const mr_pool_args *) = c->cpu->pool.scratch[mr_in_dtype(c, 0)];
     return size ? size(&a) : 0;
 }
 
 static mr_status pool_run(mr_call *c)
 {
-    mr_pool_args a = pool_args(c);
+    mr_pool_args a = mr_pool_args_of(c);
     ((mr_pool_fn *)c->fn)(&a);
     return MR_OK;
 }
 
 static mr_status pool_launch(mr_call *c)
 {
-    mr_pool_args a = pool_args(c);
+    mr_pool_args a = mr_pool_args_of(c);
     return mr_launched(c, ((mr_cuda_pool_fn)c->fn)(c->stream, &a));
 }
 
@@ -114,7 +108,7 @@ static mr_status global_run(mr_call *c)
     int64_t plane = mr_dims_product(x->dims, 2, x->rank);
     mr_pool_args a = {.x = x->data, .y = c->out[0].t->data, .planes = x->dims[0] * x->dims[1], .rank = 1, .pool = c->pool};
     a.axis[0] = (mr_pool_axis){.in = plane, .out = 1, .taps = plane, .stride = 1, .dilation = 1};
-    if (c->params) a.p = ((const pool_params *)c->params)->p;
+    if (c->params) a.p = ((const mr_pool_params *)c->params)->p;
     ((mr_pool_fn *)c->fn)(&a);
     return MR_OK;
 }
@@ -140,7 +134,7 @@ static mr_fn have_lp_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, lp_pool, mr
 static mr_fn have_mean_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MEAN], mr_in_dtype(c, 0)); }
 static mr_fn have_largest_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MAX], mr_in_dtype(c, 0)); }
 
-MR_COND(rank_3_to_5, pool_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 && c->in[0].shape.rank <= 5);
+MR_COND(rank_3_to_5, mr_pool_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 && c->in[0].shape.rank <= 5);
 #define ON_CUDA(NAME, HAVE)                                                                                            \
     {                                                                                                                  \
         .name = NAME, .dev = MR_CUDA, .have = HAVE, .conds = MR_WHEN(&rank_3_to_5), .run = pool_launch                 \
@@ -169,13 +163,13 @@ enum { X, I, OUTPUT_SHAPE };
 
 static void unpool_read(mr_reader *r, void *params)
 {
-    mr_window_read(r, &((pool_params *)params)->window);
+    mr_window_read(r, &((mr_pool_params *)params)->window);
 }
 
 /* The shape that the indices count in: that of the MaxPool's input, as far as its attributes tell. */
 static mr_status pooled_shape(mr_call *c, mr_shape *s)
 {
-    const mr_window *w = &((const pool_params *)c->params)->window;
+    const mr_window *w = &((const mr_pool_params *)c->params)->window;
     int axes = w->kernel.n;
     *s = mr_shape_of_rank(axes + 2);
     if (c->in[X].shape.rank < 0) return MR_OK;
@@ -193,7 +187,7 @@ static mr_status pooled_shape(mr_call *c, mr_shape *s)
 
 static mr_status unpool_infer(mr_call *c)
 {
-    const mr_window *w = &((const pool_params *)c->params)->window;
+    const mr_window *w = &((const mr_pool_params *)c->params)->window;
     mr_shape y, box;
     mr_status st;
     if ((st = mr_window_check(c, w, c->in[X].shape.rank >= 0 ? c->in[X].shape.rank - 2 : w->kernel.n)) ||
@@ -253,14 +247,14 @@ static const mr_impl unpool_rows[] = {{.name = "max_unpool", .dev = MR_CPU, .hav
 
 #define POOL(op, from, READ, INFER, ROWS)                                                                              \
     {                                                                                                                  \
-        .name = op, .domain = "", .since = from, .params_size = sizeof(pool_params), .read = READ, .infer = INFER,     \
+        .name = op, .domain = "", .since = from, .params_size = sizeof(mr_pool_params), .read = READ, .infer = INFER,     \
         .impls = ROWS                                                                                                  \
     }
 
 const mr_op mr_ops_pool[] = {
-    POOL("AveragePool", 1, pool_read, pool_infer, average_rows),
-    POOL("MaxPool", 1, pool_read, pool_infer, max_rows),
-    POOL("LpPool", 1, lp_read, pool_infer, lp_rows),
+    POOL("AveragePool", 1, mr_pool_read, mr_pool_infer, average_rows),
+    POOL("MaxPool", 1, mr_pool_read, mr_pool_infer, max_rows),
+    POOL("LpPool", 1, lp_read, mr_pool_infer, lp_rows),
     {.name = "GlobalAveragePool", .domain = "", .since = 1, .infer = global_infer, .impls = global_average_rows},
     {.name = "GlobalMaxPool", .domain = "", .since = 1, .infer = global_infer, .impls = global_max_rows},
     POOL("GlobalLpPool", 1, global_lp_read, global_infer, global_lp_rows),

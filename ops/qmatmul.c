@@ -1,5 +1,5 @@
 /* qmatmul.c: products of quantized matrices: MatMulInteger and QLinearMatMul. */
-#include "ops/product.h"
+#include "ops/qmatmul.h"
 
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/narrow.h"
@@ -78,14 +78,11 @@ static bool is_integer(mr_dtype d) { return d == MR_U8 || d == MR_I8; }
 
 /* ---- what both are to the kernels: inputs a, b and their zero points ---- */
 
-typedef struct places {
-    int a, a_zero, b, b_zero;
-} places;
-static const places integer_places = {0, 2, 1, 3}, qlinear_places = {0, 2, 3, 5};
+static const mr_int_places integer_places = {0, 2, 1, 3}, qlinear_places = {0, 2, 3, 5};
 
 static const void *data_of(const mr_call *c, int i) { return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL; }
 
-static mr_intgemm_args int_args(const mr_call *c, places at)
+mr_intgemm_args mr_int_args(const mr_call *c, mr_int_places at)
 {
     mr_intgemm_args g = {.out.type = MR_I32, .pool = c->pool, .scratch = c->scratch};
     mr_product_of(&c->in[at.a].shape, &c->in[at.b].shape, &g.p);
@@ -99,14 +96,14 @@ static mr_intgemm_args int_args(const mr_call *c, places at)
     return g;
 }
 
-static size_t int_size(const mr_call *c, places at, mr_intgemm_size_fn *const slots[2][2], const mr_intgemm_args *g)
+size_t mr_int_size(const mr_call *c, mr_int_places at, mr_intgemm_size_fn *const slots[2][2], const mr_intgemm_args *g)
 {
     mr_intgemm_size_fn *size = slots[sign_of(mr_in_dtype(c, at.a))][sign_of(mr_in_dtype(c, at.b))];
     return size ? size(g) : 0;
 }
 
 /* B alone, which is packed without its zero points. */
-static bool int_weight(const mr_call *c, places at, int i, mr_intgemm_args *g)
+static bool int_weight(const mr_call *c, mr_int_places at, int i, mr_intgemm_args *g)
 {
     if (i != at.b || c->in[i].shape.rank != 2) return false;
     mr_shape any = {.rank = 2, .d = {1, c->in[i].shape.d[0]}};
@@ -115,19 +112,19 @@ static bool int_weight(const mr_call *c, places at, int i, mr_intgemm_args *g)
     return true;
 }
 
-static mr_fn int_slot(const mr_call *c, places at)
+mr_fn mr_int_slot(const mr_call *c, mr_int_places at)
 {
     mr_dtype a = mr_in_dtype(c, at.a), b = mr_in_dtype(c, at.b);
     return is_integer(a) && is_integer(b) ? (mr_fn)c->cpu->intgemm.gemm[sign_of(a)][sign_of(b)] : NULL;
 }
 
-static size_t int_pack_size(const mr_call *c, places at, int i)
+size_t mr_int_pack_size(const mr_call *c, mr_int_places at, int i)
 {
     mr_intgemm_args g;
-    return int_weight(c, at, i, &g) ? int_size(c, at, c->cpu->intgemm.pack_size, &g) : 0;
+    return int_weight(c, at, i, &g) ? mr_int_size(c, at, c->cpu->intgemm.pack_size, &g) : 0;
 }
 
-static void int_pack(const mr_call *c, places at, int i, void *dst)
+void mr_int_pack(const mr_call *c, mr_int_places at, int i, void *dst)
 {
     mr_intgemm_args g;
     if (int_weight(c, at, i, &g))
@@ -146,20 +143,20 @@ static mr_status integer_infer(mr_call *c)
     return mr_out_tensor(c, 0, MR_I32, &y);
 }
 
-static mr_fn integer_have(const mr_call *c) { return int_slot(c, integer_places); }
-static size_t integer_pack_size(const mr_call *c, int i) { return int_pack_size(c, integer_places, i); }
-static void integer_pack(const mr_call *c, int i, void *dst) { int_pack(c, integer_places, i, dst); }
+static mr_fn integer_have(const mr_call *c) { return mr_int_slot(c, integer_places); }
+static size_t integer_pack_size(const mr_call *c, int i) { return mr_int_pack_size(c, integer_places, i); }
+static void integer_pack(const mr_call *c, int i, void *dst) { mr_int_pack(c, integer_places, i, dst); }
 
 static size_t integer_scratch(const mr_call *c)
 {
-    mr_intgemm_args g = int_args(c, integer_places);
-    return int_size(c, integer_places, c->cpu->intgemm.scratch, &g);
+    mr_intgemm_args g = mr_int_args(c, integer_places);
+    return mr_int_size(c, integer_places, c->cpu->intgemm.scratch, &g);
 }
 
 /* Zero points that differ from batch to batch make a product of each. */
 static mr_status integer_run(mr_call *c)
 {
-    mr_intgemm_args g = int_args(c, integer_places);
+    mr_intgemm_args g = mr_int_args(c, integer_places);
     mr_intgemm_fn *gemm = (mr_intgemm_fn *)c->fn;
     if (one_for_batch(c, 2) && one_for_batch(c, 3)) {
         gemm(&g);
@@ -245,12 +242,12 @@ static size_t scale_bytes(const mr_call *c, const mr_product *p)
 
 static mr_fn qlinear_int_have(const mr_call *c)
 {
-    return is_integer(mr_in_dtype(c, Y_ZERO)) ? int_slot(c, qlinear_places) : NULL;
+    return is_integer(mr_in_dtype(c, Y_ZERO)) ? mr_int_slot(c, qlinear_places) : NULL;
 }
 
 static mr_intgemm_args qlinear_int_args(const mr_call *c)
 {
-    mr_intgemm_args g = int_args(c, qlinear_places);
+    mr_intgemm_args g = mr_int_args(c, qlinear_places);
     if (g.p.batch_rank == 0 && scale_rows(c, &g.p) > 1) mr_product_of(&c->in[A].shape, &c->in[B].shape, &g.p);
     g.out.type = mr_in_dtype(c, Y_ZERO);
     if (c->scratch) g.scratch = (char *)c->scratch + scale_bytes(c, &g.p);
@@ -260,11 +257,11 @@ static mr_intgemm_args qlinear_int_args(const mr_call *c)
 static size_t qlinear_int_scratch(const mr_call *c)
 {
     mr_intgemm_args g = qlinear_int_args(c);
-    return scale_bytes(c, &g.p) + int_size(c, qlinear_places, c->cpu->intgemm.scratch, &g);
+    return scale_bytes(c, &g.p) + mr_int_size(c, qlinear_places, c->cpu->intgemm.scratch, &g);
 }
 
-static size_t qlinear_int_pack_size(const mr_call *c, int i) { return int_pack_size(c, qlinear_places, i); }
-static void qlinear_int_pack(const mr_call *c, int i, void *dst) { int_pack(c, qlinear_places, i, dst); }
+static size_t qlinear_int_pack_size(const mr_call *c, int i) { return mr_int_pack_size(c, qlinear_places, i); }
+static void qlinear_int_pack(const mr_call *c, int i, void *dst) { mr_int_pack(c, qlinear_places, i, dst); }
 
 static mr_status qlinear_int_run(mr_call *c)
 {

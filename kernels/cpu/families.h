@@ -6,6 +6,7 @@
 #include "kernels/cpu/range.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/intgemm.h"
+#include "kernels/cpu/qlinear.h"
 #include "kernels/cpu/conv.h"
 #include "kernels/cpu/deform.h"
 #include "kernels/cpu/pool.h"
