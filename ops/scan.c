@@ -257,9 +257,27 @@ static mr_status batch_element(mr_call *c, const scan_params *p, int64_t b, mr_v
     return st;
 }
 
+/* Every input has an element of the batch for each of the first's. */
+static mr_status want_batch(mr_call *c, int64_t *batch)
+{
+    for (int i = 1; i < c->n_in; i++) {
+        const mr_tensor *t = c->in[i].t;
+        if (t->rank < 1) return mr_want_rank(c, i, 1, MR_MAX_RANK);
+        if (i == 1) *batch = t->dims[0];
+        if (t->dims[0] != *batch)
+            return mr_call_fail_in(c, MR_E_SHAPES, i, "a batch of %lld, that of input 1 is %lld", (long long)t->dims[0],
+                                   (long long)*batch);
+    }
+    if (mr_in_has(c, 0) && mr_tensor_count(c->in[0].t) != *batch)
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld lengths for a batch of %lld",
+                               (long long)mr_tensor_count(c->in[0].t), (long long)*batch);
+    return MR_OK;
+}
+
 static mr_status batch_run(mr_call *c, const scan_params *p)
 {
-    int64_t batch = c->in[1].t->dims[0];
+    int64_t batch = 0;
+    if (want_batch(c, &batch)) return c->error->status;
     mr_value ***out = mr_call_alloc(c, sizeof *out * (size_t)c->n_out);
     for (int o = 0; out && o < c->n_out; o++)
         if (!(out[o] = mr_call_alloc(c, sizeof **out * ((size_t)batch + 1)))) return c->error->status;
