@@ -63,13 +63,17 @@ static const geometry geometries[] = {
     {A2(4, 4, 3, 3, 1, 1, 1, 1), 0, 1, 2, 2},
     {A2(4, 4, 1, 1, 1, 1, 0, 0), 1, 1, 2, 0},
     {A2(4, 4, 3, 3, 1, 1, 1, 1), 1, 1, 0, 3},
+    {A1(9, 0, 1, 1, 0, 0), 1, 1, 3, 4},
+    {A2(6, 7, 0, 2, 1, 1, 0, 0), 1, 2, 3, 17},
     {A2(56, 56, 3, 3, 1, 1, 1, 1), 1, 1, 64, 64},
 };
 enum { N_GEOMETRIES = sizeof geometries / sizeof *geometries, LAST = N_GEOMETRIES - 1 };
 
-/* As Conv makes it; spread: outputs with a gap behind each, taps from last to first, as a transposed convolution has.
- */
-static mr_conv_args conv_of(const geometry *g, bool spread)
+/* How a convolution lies: as Conv makes it; with a gap behind each output; as a transposed convolution has it, which
+ * also takes its taps backwards through x, and has weights by channels, then maps. */
+typedef enum layout { DENSE, APART, TRANSPOSED } layout;
+
+static mr_conv_args conv_of(const geometry *g, layout l)
 {
     mr_conv_args v = {
         .rank = g->rank, .batch = g->batch, .groups = g->groups, .channels = g->channels, .maps = g->maps};
@@ -77,20 +81,23 @@ static mr_conv_args conv_of(const geometry *g, bool spread)
     for (int i = g->rank - 1; i >= 0; i--) {
         const int64_t reach = (g->taps[i] - 1) * g->dilation[i] + 1, all = g->in[i] + g->pad[i] + g->pad_end[i];
         const int64_t out = (all - reach) / g->stride[i] + 1;
+        const bool back = l == TRANSPOSED;
         v.axis[i] = (mr_conv_axis){.in = g->in[i],
                                    .out = out,
                                    .taps = g->taps[i],
-                                   .offset = -g->pad[i],
+                                   .offset = (back ? reach - 1 : 0) - g->pad[i],
                                    .stride = g->stride[i],
-                                   .dilation = g->dilation[i],
+                                   .dilation = back ? -g->dilation[i] : g->dilation[i],
                                    .x_step = x,
-                                   .w_step = spread ? -w : w,
-                                   .y_step = spread ? 2 * y : y};
-        if (spread) v.w_first += (g->taps[i] - 1) * w, v.y_first += y;
-        x *= g->in[i], w *= g->taps[i], y *= spread ? 2 * out : out;
+                                   .w_step = w,
+                                   .y_step = l == DENSE ? y : 2 * y};
+        if (l != DENSE) v.y_first += y;
+        x *= g->in[i], w *= g->taps[i], y *= l == DENSE ? out : 2 * out;
     }
     v.x_channel = x, v.y_map = y;
-    v.w_channel = w, v.w_map = g->channels * w, v.w_group = g->maps * v.w_map;
+    v.w_channel = l == TRANSPOSED ? g->maps * w : w;
+    v.w_map = l == TRANSPOSED ? w : g->channels * w;
+    v.w_group = g->maps * g->channels * w;
     return v;
 }
 
@@ -101,14 +108,15 @@ typedef struct sizes {
 static sizes sizes_of(const mr_conv_args *v)
 {
     const int64_t maps = v->groups * v->maps;
-    return (sizes){v->batch * v->groups * v->channels * v->x_channel, maps * v->w_map, maps,
+    return (sizes){v->batch * v->groups * v->channels * v->x_channel, v->groups * v->w_group, maps,
                    v->batch * maps * v->y_map};
 }
 
 typedef struct shape {
     const geometry *g;
     mr_dtype d;
-    bool spread, bias, packed, specials;
+    layout layout;
+    bool bias, packed, specials;
     int x, w, w_zero, scale; /* integers: see mr_conv_fns; 0 none, 1 one, 2 one a map */
     mr_dtype out;
 } shape;
@@ -124,7 +132,10 @@ static void name_case(ck *c, const shape *s)
     const geometry *g = s->g;
     ck_case(c, "geometry %d (rank %d), %lld x %lld groups of %lld to %lld%s%s%s%s", (int)(g - geometries), g->rank,
             (long long)g->batch, (long long)g->groups, (long long)g->channels, (long long)g->maps,
-            s->bias ? ", bias" : "", s->packed ? ", packed" : "", s->spread ? ", spread" : "",
+            s->bias ? ", bias" : "", s->packed ? ", packed" : "",
+            s->layout == APART        ? ", apart"
+            : s->layout == TRANSPOSED ? ", transposed"
+                                      : "",
             s->specials ? ", specials" : "");
 }
 
@@ -165,7 +176,7 @@ static void run(ck *c, void *arg, const mr_cpu_fns *t, void *const *y)
     mr_conv_args v = j->v.conv;
     (void)c;
     v.y = y[0];
-    if (j->s->spread) memset(y[0], 0, (size_t)j->n.y * mr_dtype_size(j->s->d));
+    if (j->s->layout != DENSE) memset(y[0], 0, (size_t)j->n.y * mr_dtype_size(j->s->d));
     t->conv.conv[j->s->d](&v);
 }
 
@@ -193,7 +204,7 @@ static const double *slack_of(ck *c, const job *j)
 static void one(ck *c, const void *arg)
 {
     const shape *s = arg;
-    job j = {.s = s, .v = {.conv = conv_of(s->g, s->spread)}};
+    job j = {.s = s, .v = {.conv = conv_of(s->g, s->layout)}};
     mr_conv_args *v = &j.v.conv;
     j.n = sizes_of(v);
     void *x = ck_values_in(c, s->d, j.n.x, CK_UNIT);
@@ -216,14 +227,14 @@ static void check_type(ck *c, mr_dtype d)
         return;
     }
     for (int i = 0; i < LAST; i++)
-        for (int k = 0; k < 4; k++)
+        for (int k = 0; k < 12; k++)
             ck_sides(c, one,
                      &(shape){.g = &geometries[i],
                               .d = d,
                               .bias = k & 1,
                               .packed = k & 2,
-                              .spread = i % 4 == 1,
-                              .specials = k == 3});
+                              .layout = (i + k) % 3,
+                              .specials = k >= 10});
 }
 
 /* ---- integers ---- */
@@ -257,7 +268,7 @@ static void one_integer(ck *c, const void *arg)
 {
     static const mr_dtype of_sign[2] = {MR_U8, MR_I8};
     const shape *s = arg;
-    job j = {.s = s, .v = {.conv = conv_of(s->g, false)}};
+    job j = {.s = s, .v = {.conv = conv_of(s->g, DENSE)}};
     mr_conv_args *v = &j.v.conv;
     j.n = sizes_of(v);
     v->x = ck_values_in(c, of_sign[s->x], j.n.x, CK_ANY);
