@@ -24,6 +24,7 @@ static const struct {
     {"HardSwish", MR_HARD_SWISH, NULL, NULL, 0, 0},
     {"LeakyRelu", MR_LEAKY_RELU, "alpha", NULL, 0.01f, 0},
     {"Mish", MR_MISH, NULL, NULL, 0, 0},
+    {"QuickGelu", MR_SWISH, "alpha", NULL, 1.702f, 0},
     {"Relu", MR_RELU, NULL, NULL, 0, 0},
     {"Selu", MR_SELU, "alpha", "gamma", 1.67326319f, 1.05070102f},
     {"Shrink", MR_SHRINK, "lambd", "bias", 0.5f, 0},
@@ -76,9 +77,10 @@ static const mr_impl activation_impls[] = {
     {.name = "activation_cpu", .have = activation_have, .run = activation_run, .inplace = 1},
     {0}};
 
-#define ACTIVATION(NAME, SINCE)                                                                                        \
+#define ACTIVATION(NAME, SINCE) ACTIVATION_OF("", NAME, SINCE)
+#define ACTIVATION_OF(DOMAIN, NAME, SINCE)                                                                                        \
     {                                                                                                                  \
-        .domain = "", .name = NAME, .since = SINCE, .params_size = sizeof(activation_params), .read = activation_read, \
+        .domain = DOMAIN, .name = NAME, .since = SINCE, .params_size = sizeof(activation_params), .read = activation_read, \
         .infer = mr_infer_like, .impls = activation_impls                                                              \
     }
 
@@ -97,5 +99,7 @@ const mr_op mr_ops_activation[] = {
     ACTIVATION("Softsign", 1),
     ACTIVATION("Swish", 24),
     ACTIVATION("ThresholdedRelu", 10),
+    ACTIVATION_OF("com.microsoft", "Gelu", 1),
+    ACTIVATION_OF("com.microsoft", "QuickGelu", 1),
     {0},
 };

@@ -392,5 +392,12 @@ const mr_op mr_ops_gather[] = {
      .read = compress_read,
      .infer = compress_infer,
      .impls = compress_impls},
+    {.name = "GatherND",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(nd_params),
+     .read = nd_read,
+     .infer = nd_infer,
+     .impls = nd_impls},
     {0},
 };

@@ -1,4 +1,4 @@
-/* matmul.c: MatMul and Gemm. */
+/* matmul.c: MatMul and Gemm, and com.microsoft's FusedMatMul. */
 #include "ops/product.h"
 
 #include "kernels/cpu/cpu.h"
@@ -9,6 +9,7 @@
 typedef struct gemm_params {
     float alpha, beta;
     bool trans_a, trans_b, broadcast;
+    bool trans_batch; /* FusedMatMul's transBatchA or transBatchB is set */
 } gemm_params;
 
 static mr_fn have_gemm(const mr_call *c) { return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0)); }
@@ -112,6 +113,77 @@ static const mr_impl matmul_rows[] = {{.name = "matmul_cuda",
                                        .pack_size = matmul_pack_size,
                                        .pack = matmul_pack},
                                       {0}};
+
+/* ---- FusedMatMul: alpha · A · B, either turned; a vector is not ---- */
+
+static void fused_read(mr_reader *r, void *params)
+{
+    gemm_params *p = params;
+    p->alpha = mr_read_float(r, "alpha", 1);
+    p->trans_a = mr_read_int(r, "transA", 0) != 0;
+    p->trans_b = mr_read_int(r, "transB", 0) != 0;
+    p->trans_batch = (mr_read_int(r, "transBatchA", 0) | mr_read_int(r, "transBatchB", 0)) != 0;
+}
+
+MR_COND(batch_stays, gemm_params, 0, !p->trans_batch);
+
+/* With the last two dims exchanged. */
+static mr_shape turned(const mr_shape *s, bool turn)
+{
+    mr_shape t = *s;
+    if (turn && s->rank > 1) t.d[s->rank - 1] = s->d[s->rank - 2], t.d[s->rank - 2] = s->d[s->rank - 1];
+    return t;
+}
+
+static mr_status fused_infer(mr_call *c)
+{
+    const gemm_params *p = c->params;
+    const mr_shape a = c->in[0].shape, b = c->in[1].shape;
+    mr_shape s;
+    c->in[0].shape = turned(&a, p->trans_a), c->in[1].shape = turned(&b, p->trans_b);
+    mr_status st = mr_product_shape(c, 0, 1, &s);
+    c->in[0].shape = a, c->in[1].shape = b;
+    return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
+}
+
+static void turn_strides(const mr_shape *s, int64_t *row, int64_t *col)
+{
+    if (s->rank > 1) *row = 1, *col = s->d[s->rank - 1];
+}
+
+static mr_gemm_args fused_args(const mr_call *c)
+{
+    const gemm_params *p = c->params;
+    const mr_shape a = turned(&c->in[0].shape, p->trans_a), b = turned(&c->in[1].shape, p->trans_b);
+    mr_gemm_args g = {.alpha = p->alpha};
+    mr_product_of(&a, &b, &g.p);
+    if (p->trans_b) turn_strides(&c->in[1].shape, &g.p.b_row, &g.p.b_col);
+    if (p->trans_a) turn_strides(&c->in[0].shape, &g.p.a_row, &g.p.a_col);
+    else mr_product_flatten(&g.p);
+    point(c, &g);
+    return g;
+}
+
+static size_t fused_scratch(const mr_call *c)
+{
+    mr_gemm_args g = fused_args(c);
+    return scratch_of(c, &g);
+}
+
+static mr_status fused_run(mr_call *c)
+{
+    mr_gemm_args g = fused_args(c);
+    ((mr_gemm_fn *)c->fn)(&g);
+    return MR_OK;
+}
+
+static const mr_impl fused_rows[] = {{.name = "fused_matmul",
+                                      .dev = MR_CPU,
+                                      .have = have_gemm,
+                                      .conds = MR_WHEN(&batch_stays),
+                                      .run = fused_run,
+                                      .scratch = fused_scratch},
+                                     {0}};
 
 /* ---- Gemm ---- */
 
@@ -250,5 +322,12 @@ const mr_op mr_ops_matmul[] = {
      .read = gemm_read,
      .infer = gemm_infer,
      .impls = gemm_rows},
+    {.name = "FusedMatMul",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(gemm_params),
+     .read = fused_read,
+     .infer = fused_infer,
+     .impls = fused_rows},
     {0},
 };

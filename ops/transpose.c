@@ -281,5 +281,12 @@ const mr_op mr_ops_transpose[] = {
      .read = reverse_read,
      .infer = reverse_infer,
      .impls = reverse_impls},
+    {.name = "Trilu",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(trilu_params),
+     .read = trilu_read,
+     .infer = trilu_infer,
+     .impls = trilu_impls},
     {0},
 };

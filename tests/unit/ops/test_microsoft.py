@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""The operators of com.microsoft, against ONNX Runtime without graph optimization: random choices of types, shapes, absent
+inputs and attributes. Codes of 8 bits come from real arithmetic, rounded once; ONNX Runtime may be one beside them."""
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import helper
+
+from arrays import element_type
+from one_node import Cases
+
+rng = np.random.default_rng(17)
+cases = Cases()
+MS = 'com.microsoft'
+f32 = np.float32
+CODES = (np.uint8, np.int8)
+TOLERANCES = {'float16': (4e-3, 4e-3), 'float32': (2e-5, 2e-5), 'float64': (1e-11, 1e-12), 'bfloat16': (3e-2, 3e-2)}
+wrong = 0
+
+
+def one_of(*choices):
+    return choices[int(rng.integers(len(choices)))]
+
+
+def chance(p=0.5):
+    return rng.random() < p
+
+
+def codes(t, *shape):
+    i = np.iinfo(t)
+    return rng.integers(i.min, i.max, shape, dtype=t, endpoint=True)
+
+
+def reals(t, *shape):
+    return rng.standard_normal(shape).astype(t)
+
+
+def scale(*shape):
+    return np.asarray(rng.uniform(0.002, 0.1, shape), f32)
+
+
+def runtime(node, given, n_out):
+    """What ONNX Runtime gives."""
+    infos = [helper.make_tensor_value_info(k, element_type(v), v.shape) for k, v in given.items()]
+    outs = [onnx.ValueInfoProto(name=o) for o in node.output if o]
+    graph = helper.make_graph([node], 'one', infos, outs)
+    model = helper.make_model(graph, ir_version=10,
+                              opset_imports=[helper.make_opsetid('', 21), helper.make_opsetid(MS, 1)])
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(model.SerializeToString(), options, providers=['CPUExecutionProvider'])
+    return session.run(None, given)
+
+
+def case(op, inputs, n_out=1, tolerance=None, exact=None, constant=(), wanted=None, **attributes):
+    """inputs: arrays, None where one is absent. exact: the right codes."""
+    global wrong
+    while inputs and inputs[-1] is None:
+        inputs = inputs[:-1]
+    names = [f'i{k}' if x is not None else '' for k, x in enumerate(inputs)]
+    given = {n: x for n, x in zip(names, inputs) if x is not None}
+    node = helper.make_node(op, names, wanted or [f'o{k}' for k in range(n_out)], name='node', domain=MS, **attributes)
+    got = runtime(node, given, n_out)
+    if exact is not None:
+        if np.abs(got[0].astype(float) - exact).max(initial=0) > 1:
+            print(f'{op}: ONNX Runtime differs by {np.abs(got[0].astype(float) - exact).max()}: {attributes}')
+            wrong += 1
+        got[0] = exact.astype(got[0].dtype)
+        tolerance = (0, 0)
+    elif tolerance is None:
+        tolerance = TOLERANCES.get(got[0].dtype.name, (0, 1))
+    made = {o: (element_type(y), y) for o, y in zip([o for o in node.output if o], got)}
+    cases.add(node, 1, {k: (element_type(v), v) for k, v in given.items()}, made,
+              constant=[f'i{k}' for k in constant if f'i{k}' in given], domain=MS, tolerance=tolerance)
+
+
+def rounded(v, zero, t):
+    i = np.iinfo(t)
+    return np.clip(np.rint(v) + zero, i.min, i.max).astype(t)
+
+
+def number(x):
+    return 0 if x is None else np.asarray(x, float)
+
+
+def quantized(t, *shape):
+    """Codes, their scale, their zero point."""
+    return codes(t, *shape), scale(), codes(t)
+
+
+def shapes():
+    """Two shapes that broadcast."""
+    full = [int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5)))]
+    if chance():
+        full[-1] = int(rng.integers(30, 200))
+    a, b = ([n if chance(0.7) else 1 for n in full] for _ in range(2))
+    return (full, b[int(rng.integers(len(b))):]) if chance() else (a, b)
+
+
+def binary():
+    for op in ('QLinearAdd', 'QLinearMul') * 30:
+        t = one_of(*CODES)
+        sa, sb = shapes()
+        (a, a_s, a_z), (b, b_s, b_z) = quantized(t, *sa), quantized(t, *sb)
+        y_s, y_z = scale(), codes(t)
+        p, q = (a - number(a_z)) * float(a_s), (b - number(b_z)) * float(b_s)
+        exact = rounded((p + q if op == 'QLinearAdd' else p * q) / float(y_s), number(y_z), t)
+        case(op, [a, a_s, a_z, b, b_s, b_z, y_s, y_z], exact=exact, constant=(1, 2, 4, 5, 6, 7) if chance() else ())
+
+
+def unary():
+    for op in ('QLinearSigmoid', 'QLinearLeakyRelu') * 15:
+        t = one_of(*CODES)
+        x, x_s, x_z = quantized(t, *shapes()[0])
+        y_s, y_z = (np.asarray(1 / 256, f32), np.asarray(np.iinfo(t).min, t)) if op == 'QLinearSigmoid' else \
+                   (scale(), codes(t))
+        more = {'alpha': 0.125} if op == 'QLinearLeakyRelu' and chance() else {}
+        case(op, [x, x_s, x_z, y_s, y_z], constant=(1, 2, 3, 4), **more)
+
+
+def softmax():
+    for _ in range(20):
+        t = one_of(*CODES)
+        x, x_s, x_z = quantized(t, *[int(n) for n in rng.integers(1, 9, 3)])
+        low = np.asarray(np.iinfo(t).min, t)
+        case('QLinearSoftmax', [x, x_s, x_z, np.asarray(1 / 256, f32), low], constant=(1, 2, 3, 4),
+             axis=int(rng.integers(-3, 3)), opset=one_of(11, 13))
+
+
+def where():
+    for _ in range(20):
+        t = one_of(*CODES)
+        sa, sb = shapes()
+        x, y = codes(t, *sa), codes(t, *sb)
+        c = rng.integers(0, 2, np.broadcast_shapes(tuple(sa), tuple(sb))[-2:]).astype(bool)
+        case('QLinearWhere', [c, x, scale(), codes(t), y, scale(), codes(t), scale(), codes(t)],
+             constant=(2, 3, 5, 6, 7, 8))
+
+
+def concat():
+    for _ in range(20):
+        t = one_of(*CODES)
+        shape, axis = [int(n) for n in rng.integers(1, 6, 3)], int(rng.integers(-3, 3))
+        parts = []
+        for _ in range(int(rng.integers(1, 4))):
+            shape[axis] = int(rng.integers(1, 6))
+            parts += [codes(t, *shape), scale(), codes(t)]
+        case('QLinearConcat', [scale(), codes(t)] + parts, axis=axis, constant=range(12))
+
+
+def means():
+    for _ in range(20):
+        t, last = one_of(*CODES), int(chance())
+        x = codes(t, *[int(n) for n in rng.integers(1, 12, int(rng.integers(3, 5)))])
+        y_s = scale()
+        x_s, x_z, y_z = scale(), codes(t), codes(t)
+        axes = tuple(range(1, x.ndim - 1) if last else range(2, x.ndim))
+        exact = rounded((x - float(x_z)).mean(axes, keepdims=True) * float(x_s) / float(y_s), float(y_z), t)
+        case('QLinearGlobalAveragePool', [x, x_s, x_z, y_s, y_z], exact=exact, constant=(1, 2, 3, 4), channels_last=last)
+    for _ in range(20):
+        t = one_of(*CODES)
+        x, x_s, x_z = quantized(t, 2, 3, *[int(n) for n in rng.integers(5, 12, 2)])
+        case('QLinearAveragePool', [x, x_s, x_z, scale(), codes(t)], constant=(1, 2, 3, 4),
+             kernel_shape=[int(n) for n in rng.integers(2, 4, 2)], strides=[int(n) for n in rng.integers(1, 3, 2)],
+             pads=[0, int(chance()), int(chance()), 0] if chance() else [0] * 4, count_include_pad=int(chance()))
+
+
+def products():
+    for _ in range(30):
+        ta, tb = one_of(*CODES), one_of(*CODES)
+        ty = one_of(ta, ta, None)
+        if (ta, tb) == (np.int8, np.uint8):
+            continue
+        m, n, k = (int(x) for x in rng.integers(1, 20, 3))
+        trans_a, trans_b, alpha = int(chance()), int(chance()), one_of(1.0, 0.5, 1.7)
+        a, b = codes(ta, *((k, m) if trans_a else (m, k))), codes(tb, *((n, k) if trans_b else (k, n)))
+        cols = () if chance() else (n,)
+        a_s, a_z, b_s, b_z = scale(), codes(ta), scale(*cols), codes(tb, *cols)
+        c = rng.integers(-5000, 5000, one_of((n,), (m, n), (1, n), (m, 1)), dtype=np.int32) if chance() else None
+        y_s, y_z = (np.asarray(scale() * 20, f32), codes(ty)) if ty else (None, None)
+        left, right = (a.T if trans_a else a) - float(a_z), (b.T if trans_b else b) - b_z.astype(float)
+        sums = (left @ right + number(c)) * float(f32(alpha)) * float(a_s) * b_s.astype(float)
+        exact = rounded(sums / float(y_s), float(y_z), ty) if ty else None
+        case('QGemm', [a, a_s, a_z, b, b_s, b_z, c, y_s, y_z], exact=exact, tolerance=(2e-5, 2e-5), transA=trans_a,
+             transB=trans_b, alpha=alpha, constant=(3, 4, 5) if chance() else ())
+    for _ in range(30):
+        tb = one_of(*CODES)
+        batch = one_of((), (2,), (2, 3))
+        m, n, k = (int(x) for x in rng.integers(1, 40, 3))
+        cols = () if chance() else (n,)
+        b, b_s, b_z = codes(tb, k, n), scale(*cols), codes(tb, *cols) if chance() else None
+        bias, constant = reals(f32, n) if chance() else None, (1, 2, 3) if chance() else ()
+        case('DynamicQuantizeMatMul', [reals(f32, *batch, m, k), b, b_s, b_z, bias], tolerance=(1e-4, 1e-4),
+             constant=constant)
+        ta = one_of(*CODES) if tb == np.int8 else np.uint8
+        case('MatMulIntegerToFloat', [codes(ta, *batch, m, k), b, scale(), b_s, codes(ta) if chance() else None, b_z, bias],
+             tolerance=(1e-4, 1e-4), constant=constant)
+
+
+def lstm():
+    for _ in range(40):
+        steps, batch, size, hidden = (int(x) for x in rng.integers(1, 12, 4))
+        direction = one_of('forward', 'reverse', 'bidirectional')
+        d, t = 1 + (direction == 'bidirectional'), one_of(*CODES)
+        cols = () if chance() else (4 * hidden,)
+
+        def zero():
+            return np.zeros((d, *cols), t) if t == np.int8 and cols else np.full((d, *cols), codes(t))
+        w, r = codes(t, d, size, 4 * hidden), codes(t, d, hidden, 4 * hidden)
+        bias = reals(f32, d, 8 * hidden) if chance() else None
+        lengths = rng.integers(1, steps + 1, batch, dtype=np.int32) if chance(0.3) else None
+        h = reals(f32, d, batch, hidden) if chance() else None
+        c = reals(f32, d, batch, hidden) if chance() else None
+        p = reals(f32, d, 3 * hidden) if chance(0.3) else None
+        w_s, r_s = scale(d, *cols) / 10, scale(d, *cols) / 10
+        # ONNX Runtime bounds what goes into the gates, not what goes into h: C stays within this one.
+        more = {'clip': steps + 4.0} if chance(0.2) else {}
+        if more:
+            w_s = w_s * 4
+        if chance(0.2):
+            more['input_forget'] = 1
+        if chance(0.2):
+            more['activations'] = ['Sigmoid', 'Tanh', one_of('Relu', 'Tanh')] * d
+        # One code of H that rounds the other way moves what follows by about its scale times R's.
+        case('DynamicQuantizeLSTM', [reals(f32, steps, batch, size), w, r, bias, lengths, h, c, p, w_s, zero(), r_s, zero()],
+             n_out=3, tolerance=(1e-3, 0.01), constant=(1, 2, 8, 9, 10, 11) if chance() else (), hidden_size=hidden,
+             direction=direction, **more)
+
+
+def fused():
+    for _ in range(12):
+        t = one_of(f32, f32, np.float16) if chance(0.3) else f32
+        x = reals(t, *[int(n) for n in rng.integers(1, 9, 2)], 12)
+        case('Gelu', [reals(f32, 3, 40) * 3])
+        case('QuickGelu', [reals(f32, 3, 40) * 3], **({'alpha': 1.1} if chance() else {}))
+        case('BiasGelu', [x.astype(f32), reals(f32, 12)])
+        case('FastGelu', [x.astype(f32), reals(f32, 12) if chance() else None])
+        skip = reals(t, *x.shape)
+        bias = reals(t, 12) if chance() else None
+        sums = chance()
+        case('SkipLayerNormalization', [x, skip, reals(t, 12), reals(t, 12) if chance() else None, bias],
+             wanted=['o0', '', '', 'o3'] if sums else ['o0'], epsilon=one_of(1e-5, 1e-12))
+        case('SkipSimplifiedLayerNormalization', [x, skip, reals(t, 12), bias],
+             wanted=['o0', '', '', 'o3'] if sums else ['o0'], epsilon=1e-5)
+    for _ in range(30):
+        batch = one_of((), (2,), (2, 3))
+        m, n, k = (int(x) for x in rng.integers(1, 30, 3))
+        ta, tb = int(chance()), int(chance())
+        a, b = reals(f32, *batch, *((k, m) if ta else (m, k))), reals(f32, *one_of((), batch), *((n, k) if tb else (k, n)))
+        case('FusedMatMul', [a, b], transA=ta, transB=tb, alpha=one_of(1.0, 0.125, -2.0), constant=(1,) if chance() else (),
+             tolerance=(1e-4, 1e-4))
+
+
+def twins():
+    for _ in range(10):
+        case('Trilu', [reals(f32, 2, 5, 4), np.asarray(int(rng.integers(-3, 4)), np.int64) if chance() else None],
+             upper=int(chance()))
+        case('GatherND', [reals(f32, 3, 4, 5), rng.integers(0, 3, (2, 3, one_of(1, 2)))])
+        t, axis = one_of(*CODES), int(rng.integers(3))
+        x, per = reals(f32, 3, 4, 5) * 4, chance()
+        s = scale(x.shape[axis]) if per else scale()
+        z = codes(t, *s.shape)
+        case('QuantizeLinear', [x, s, z], axis=axis)
+        case('DequantizeLinear', [codes(t, *x.shape), s, z], axis=axis)
+
+
+for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins):
+    try:
+        family()
+    except Exception as e:
+        print(f'{family.__name__}: {e}')
+        wrong += 1
+if wrong:
+    print(f'{wrong} disagree with ONNX Runtime')
+try:
+    cases.run()
+except SystemExit as e:
+    sys.exit(e.code or wrong > 0)
