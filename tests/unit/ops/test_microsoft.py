@@ -268,7 +268,39 @@ def twins():
         case('DequantizeLinear', [codes(t, *x.shape), s, z], axis=axis)
 
 
-for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins):
+def attention():
+    for _ in range(40):
+        batch, heads, size, queries = (int(x) for x in rng.integers(1, 6, 4))
+        width, past = heads * size, int(rng.integers(1, 4)) if chance(0.4) else 0
+        causal = int(chance(0.3))
+        keys = queries if causal or past else int(rng.integers(1, 9))
+        total = past + keys
+        v_size = size if past or chance() else size + 1
+        q, k, v = reals(f32, batch, queries, width), reals(f32, batch, keys, width), reals(f32, batch, keys, heads * v_size)
+        if not past and not causal and chance(0.3):
+            k, v = reals(f32, batch, heads, keys, size), reals(f32, batch, heads, keys, v_size)
+        bias = reals(f32, 2 * width + heads * v_size) if k.ndim == 3 and chance(0.4) else None
+        mask = rng.integers(0, 2, (batch, total), dtype=np.int32) if chance(0.4) else None
+        if mask is not None:
+            mask[:, 0] = 1
+        scores = reals(f32, one_of(1, batch), one_of(1, heads), queries, total) if chance(0.3) else None
+        pasts = [reals(f32, batch, heads, past, size), reals(f32, batch, heads, past, size)] if past else [None] * 2
+        more = {'scale': 0.3} if chance(0.3) else {}
+        case('MultiHeadAttention', [q, k, v, bias, mask, scores, *pasts], n_out=3 if past else 1, num_heads=heads,
+             unidirectional=causal, **more)
+        deep, lengths = int(rng.integers(1, 9)), chance(0.3) and not past
+        total = past + queries
+        mask = rng.integers(0, 2, one_of((batch, total), (batch, queries, total)), dtype=np.int32)
+        mask[..., 0] = 1
+        if lengths:
+            mask = rng.integers(1, total + 1, batch, dtype=np.int32)
+        scores = reals(f32, batch, heads, queries, total) if chance(0.3) and not past else None
+        case('Attention', [reals(f32, batch, queries, deep), reals(f32, deep, 3 * width), reals(f32, 3 * width),
+                           mask if chance() else None, reals(f32, 2, batch, heads, past, size) if past else None, scores],
+             n_out=2 if past else 1, num_heads=heads, unidirectional=causal, constant=(1, 2) if chance() else (), **more)
+
+
+for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention):
     try:
         family()
     except Exception as e:
