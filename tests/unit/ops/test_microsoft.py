@@ -278,7 +278,7 @@ def attention():
         v_size = size if past or chance() else size + 1
         q, k, v = reals(f32, batch, queries, width), reals(f32, batch, keys, width), reals(f32, batch, keys, heads * v_size)
         if not past and not causal and chance(0.3):
-            k, v = reals(f32, batch, heads, keys, size), reals(f32, batch, heads, keys, v_size)
+            k, v, v_size = reals(f32, batch, heads, keys, size), reals(f32, batch, heads, keys, size), size
         bias = reals(f32, 2 * width + heads * v_size) if k.ndim == 3 and chance(0.4) else None
         mask = rng.integers(0, 2, (batch, total), dtype=np.int32) if chance(0.4) else None
         if mask is not None:
@@ -300,7 +300,32 @@ def attention():
              n_out=2 if past else 1, num_heads=heads, unidirectional=causal, constant=(1, 2) if chance() else (), **more)
 
 
-for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention):
+def nbits():
+    for _ in range(30):
+        bits, block, n, k = one_of(4, 4, 8), one_of(16, 32, 64), int(rng.integers(1, 20)), int(rng.integers(1, 150))
+        blocks = -(-k // block)
+        b = codes(np.uint8, n, blocks, block * bits // 8)
+        zeros = codes(np.uint8, n * ((blocks * bits + 7) // 8)) if chance() else None
+        case('MatMulNBits', [reals(f32, *one_of((2, 3), (5,)), k), b, scale(n * blocks), zeros, None,
+                             reals(f32, n) if chance(0.3) else None], K=k, N=n, bits=bits, block_size=block,
+             tolerance=(1e-4, 1e-4), constant=(1, 2, 3) if chance() else ())
+
+
+def embed():
+    for _ in range(20):
+        batch, length, hidden = (int(x) for x in rng.integers(1, 9, 3))
+        hidden *= 4
+        segments = chance(0.7)
+
+        def ids(top):
+            return rng.integers(0, top, (batch, length), dtype=np.int32)
+        case('EmbedLayerNormalization',
+             [ids(20), ids(2) if segments else None, reals(f32, 20, hidden), reals(f32, 12, hidden),
+              reals(f32, 2, hidden) if segments else None, reals(f32, hidden), reals(f32, hidden),
+              ids(2) if chance() else None, ids(12) if chance(0.3) else None], n_out=3, epsilon=one_of(1e-12, 1e-5))
+
+
+for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed):
     try:
         family()
     except Exception as e:
