@@ -19,23 +19,23 @@ static mr_conv_args args_of(const mr_call *c, int x, int w, int b)
 
 /* ---- Conv ---- */
 
-static mr_status conv_infer(mr_call *c)
+mr_status mr_conv_infer(mr_call *c)
 {
     mr_shape y;
     mr_status st = mr_conv_shape(c, c->params, 0, 1, 2, &y);
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-static mr_fn conv_have(const mr_call *c) { return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0)); }
+mr_fn mr_conv_have(const mr_call *c) { return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0)); }
 
-static size_t conv_scratch(const mr_call *c)
+size_t mr_conv_scratch(const mr_call *c)
 {
     mr_conv_args v = args_of(c, 0, 1, 2);
     mr_conv_size_fn *size = c->cpu->conv.scratch[mr_in_dtype(c, 0)];
     return size ? size(&v) : 0;
 }
 
-static mr_status conv_run(mr_call *c)
+mr_status mr_conv_run(mr_call *c)
 {
     mr_conv_args v = args_of(c, 0, 1, 2);
     ((mr_conv_fn *)c->fn)(&v);
@@ -55,14 +55,14 @@ static mr_conv_args conv_weight(const mr_call *c)
     return mr_shape_known(&c->in[0].shape) ? args_of(c, 0, 1, 2) : weight_of(c, 1);
 }
 
-static size_t conv_pack_size(const mr_call *c, int i)
+size_t mr_conv_pack_size(const mr_call *c, int i)
 {
     mr_conv_size_fn *size = c->cpu->conv.pack_size[mr_in_dtype(c, i)];
     mr_conv_args v = conv_weight(c);
     return size ? size(&v) : 0;
 }
 
-static void conv_pack(const mr_call *c, int i, void *dst)
+void mr_conv_pack(const mr_call *c, int i, void *dst)
 {
     mr_conv_args v = conv_weight(c);
     c->cpu->conv.pack[mr_in_dtype(c, i)](&v, dst);
@@ -85,12 +85,12 @@ static const mr_impl conv_rows[] = {{.name = "conv_cuda",
                                      .run = conv_launch},
                                     {.name = "conv",
                                      .dev = MR_CPU,
-                                     .have = conv_have,
-                                     .run = conv_run,
-                                     .scratch = conv_scratch,
+                                     .have = mr_conv_have,
+                                     .run = mr_conv_run,
+                                     .scratch = mr_conv_scratch,
                                      .pack_in = 1 << 1,
-                                     .pack_size = conv_pack_size,
-                                     .pack = conv_pack},
+                                     .pack_size = mr_conv_pack_size,
+                                     .pack = mr_conv_pack},
                                     {0}};
 
 /* ---- ConvInteger ---- */
@@ -263,7 +263,7 @@ static const mr_impl qlinear_rows[] = {{.name = "qlinear_conv",
     }
 
 const mr_op mr_ops_conv[] = {
-    CONV("Conv", 1, conv_infer, conv_rows),
+    CONV("Conv", 1, mr_conv_infer, conv_rows),
     CONV("ConvInteger", 10, integer_infer, integer_rows),
     CONV("QLinearConv", 10, qlinear_infer, qlinear_rows),
     {0},

@@ -24,4 +24,12 @@ void mr_conv_weight_geometry(const mr_call *c, const mr_conv_params *p, int w, m
 /* Neighbouring axes that the windows only walk along become one. */
 void mr_conv_flatten(mr_conv_args *v);
 
+/* Conv's own row, for what does more behind it: inputs 0 to 2 are X, W and B. */
+mr_status mr_conv_infer(mr_call *c);
+mr_fn mr_conv_have(const mr_call *c);
+size_t mr_conv_scratch(const mr_call *c);
+mr_status mr_conv_run(mr_call *c);
+size_t mr_conv_pack_size(const mr_call *c, int i);
+void mr_conv_pack(const mr_call *c, int i, void *dst);
+
 #endif

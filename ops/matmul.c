@@ -1,16 +1,10 @@
 /* matmul.c: MatMul and Gemm, and com.microsoft's FusedMatMul. */
-#include "ops/product.h"
+#include "ops/matmul.h"
 
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
 
 /* ---- what both are to the kernels ---- */
-
-typedef struct gemm_params {
-    float alpha, beta;
-    bool trans_a, trans_b, broadcast;
-    bool trans_batch; /* FusedMatMul's transBatchA or transBatchB is set */
-} gemm_params;
 
 static mr_fn have_gemm(const mr_call *c) { return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0)); }
 
@@ -118,14 +112,14 @@ static const mr_impl matmul_rows[] = {{.name = "matmul_cuda",
 
 static void fused_read(mr_reader *r, void *params)
 {
-    gemm_params *p = params;
+    mr_gemm_params *p = params;
     p->alpha = mr_read_float(r, "alpha", 1);
     p->trans_a = mr_read_int(r, "transA", 0) != 0;
     p->trans_b = mr_read_int(r, "transB", 0) != 0;
     p->trans_batch = (mr_read_int(r, "transBatchA", 0) | mr_read_int(r, "transBatchB", 0)) != 0;
 }
 
-MR_COND(batch_stays, gemm_params, 0, !p->trans_batch);
+MR_COND(batch_stays, mr_gemm_params, 0, !p->trans_batch);
 
 /* With the last two dims exchanged. */
 static mr_shape turned(const mr_shape *s, bool turn)
@@ -137,7 +131,7 @@ static mr_shape turned(const mr_shape *s, bool turn)
 
 static mr_status fused_infer(mr_call *c)
 {
-    const gemm_params *p = c->params;
+    const mr_gemm_params *p = c->params;
     const mr_shape a = c->in[0].shape, b = c->in[1].shape;
     mr_shape s;
     c->in[0].shape = turned(&a, p->trans_a), c->in[1].shape = turned(&b, p->trans_b);
@@ -153,7 +147,7 @@ static void turn_strides(const mr_shape *s, int64_t *row, int64_t *col)
 
 static mr_gemm_args fused_args(const mr_call *c)
 {
-    const gemm_params *p = c->params;
+    const mr_gemm_params *p = c->params;
     const mr_shape a = turned(&c->in[0].shape, p->trans_a), b = turned(&c->in[1].shape, p->trans_b);
     mr_gemm_args g = {.alpha = p->alpha};
     mr_product_of(&a, &b, &g.p);
@@ -187,9 +181,9 @@ static const mr_impl fused_rows[] = {{.name = "fused_matmul",
 
 /* ---- Gemm ---- */
 
-static void gemm_read(mr_reader *r, void *params)
+void mr_gemm_read(mr_reader *r, void *params)
 {
-    gemm_params *p = params;
+    mr_gemm_params *p = params;
     p->alpha = mr_read_float(r, "alpha", 1);
     p->beta = mr_read_float(r, "beta", 1);
     p->trans_a = mr_read_int(r, "transA", 0) != 0;
@@ -201,7 +195,7 @@ static void gemm_read(mr_reader *r, void *params)
 static mr_status gemm_want_c(mr_call *c, const mr_shape *y)
 {
     const mr_shape *s = &c->in[2].shape;
-    const gemm_params *p = c->params;
+    const mr_gemm_params *p = c->params;
     mr_status st = mr_want_rank(c, 2, p->broadcast ? 0 : 2, 2);
     if (st || s->rank < 0) return st;
     for (int k = 1; k <= s->rank; k++) {
@@ -214,9 +208,9 @@ static mr_status gemm_want_c(mr_call *c, const mr_shape *y)
     return MR_OK;
 }
 
-static mr_status gemm_infer(mr_call *c)
+mr_status mr_gemm_infer(mr_call *c)
 {
-    const gemm_params *p = c->params;
+    const mr_gemm_params *p = c->params;
     const mr_shape *a = &c->in[0].shape, *b = &c->in[1].shape;
     mr_shape y = mr_shape_of_rank(2);
     mr_status st;
@@ -239,7 +233,7 @@ static mr_status gemm_infer(mr_call *c)
 
 static void gemm_b(const mr_call *c, mr_gemm_args *g)
 {
-    const gemm_params *p = c->params;
+    const mr_gemm_params *p = c->params;
     const mr_shape *b = &c->in[1].shape;
     g->p.n = b->d[!p->trans_b];
     g->p.k = b->d[p->trans_b];
@@ -249,7 +243,7 @@ static void gemm_b(const mr_call *c, mr_gemm_args *g)
 
 static mr_gemm_args gemm_args(const mr_call *c)
 {
-    const gemm_params *p = c->params;
+    const mr_gemm_params *p = c->params;
     const mr_shape *a = &c->in[0].shape;
     mr_gemm_args g = {.alpha = p->alpha, .beta = p->beta};
     g.p.m = a->d[p->trans_a];
@@ -266,7 +260,7 @@ static mr_gemm_args gemm_args(const mr_call *c)
     return g;
 }
 
-static size_t gemm_pack_size(const mr_call *c, int i)
+size_t mr_gemm_pack_size(const mr_call *c, int i)
 {
     mr_gemm_args g = {.alpha = 1};
     if (i != 1) return 0;
@@ -274,7 +268,7 @@ static size_t gemm_pack_size(const mr_call *c, int i)
     return pack_size_of(c, &g);
 }
 
-static void gemm_pack(const mr_call *c, int i, void *dst)
+void mr_gemm_pack(const mr_call *c, int i, void *dst)
 {
     (void)i;
     mr_gemm_args g = {.alpha = 1};
@@ -283,13 +277,13 @@ static void gemm_pack(const mr_call *c, int i, void *dst)
     c->cpu->gemm.pack[mr_in_dtype(c, 1)](&g, dst);
 }
 
-static size_t gemm_scratch(const mr_call *c)
+size_t mr_gemm_scratch(const mr_call *c)
 {
     mr_gemm_args g = gemm_args(c);
     return scratch_of(c, &g);
 }
 
-static mr_status gemm_run(mr_call *c)
+mr_status mr_gemm_run(mr_call *c)
 {
     mr_gemm_args g = gemm_args(c);
     ((mr_gemm_fn *)c->fn)(&g);
@@ -306,11 +300,11 @@ static const mr_impl gemm_rows[] = {{.name = "gemm_cuda", .dev = MR_CUDA, .have 
                                     {.name = "gemm",
                                      .dev = MR_CPU,
                                      .have = have_gemm,
-                                     .run = gemm_run,
-                                     .scratch = gemm_scratch,
+                                     .run = mr_gemm_run,
+                                     .scratch = mr_gemm_scratch,
                                      .pack_in = 1 << 1,
-                                     .pack_size = gemm_pack_size,
-                                     .pack = gemm_pack},
+                                     .pack_size = mr_gemm_pack_size,
+                                     .pack = mr_gemm_pack},
                                     {0}};
 
 const mr_op mr_ops_matmul[] = {
@@ -318,14 +312,14 @@ const mr_op mr_ops_matmul[] = {
     {.name = "Gemm",
      .domain = "",
      .since = 1,
-     .params_size = sizeof(gemm_params),
-     .read = gemm_read,
-     .infer = gemm_infer,
+     .params_size = sizeof(mr_gemm_params),
+     .read = mr_gemm_read,
+     .infer = mr_gemm_infer,
      .impls = gemm_rows},
     {.name = "FusedMatMul",
      .domain = "com.microsoft",
      .since = 1,
-     .params_size = sizeof(gemm_params),
+     .params_size = sizeof(mr_gemm_params),
      .read = fused_read,
      .infer = fused_infer,
      .impls = fused_rows},

@@ -325,7 +325,40 @@ def embed():
               ids(2) if chance() else None, ids(12) if chance(0.3) else None], n_out=3, epsilon=one_of(1e-12, 1e-5))
 
 
-for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed):
+def activated():
+    names = ('Relu', 'Tanh', 'Clip', 'Sigmoid', 'LeakyRelu', 'HardSigmoid')
+    for _ in range(25):
+        name = one_of(*names)
+        values = {'LeakyRelu': [0.1], 'HardSigmoid': [0.3, 0.4], 'Clip': [-1.0, 2.0]}.get(name)
+        maps, group = int(rng.integers(1, 5)), one_of(1, 2)
+        x, w = reals(f32, 2, 4, 7, 6), reals(f32, maps * group, 4 // group, 3, 2)
+        z = reals(f32, 2, maps * group, 5, 5) if chance(0.3) else None
+        more = {'activation_params': values} if values else {}
+        case('FusedConv', [x, w, reals(f32, maps * group) if chance() else None, z], group=group, activation=name, **more,
+             constant=(1, 2) if chance() else ())
+        m, n, k = (int(i) for i in rng.integers(1, 12, 3))
+        ta, tb = int(chance()), int(chance())
+        if name == 'Clip':
+            continue
+        more = dict(zip(('activation_alpha', 'activation_beta'), values or ()))
+        case('FusedGemm', [reals(f32, *((k, m) if ta else (m, k))), reals(f32, *((n, k) if tb else (k, n))),
+                           reals(f32, n) if chance() else None], transA=ta, transB=tb, alpha=0.5, beta=one_of(1.0, 2.0),
+             activation=name, **more, constant=(1,) if chance() else ())
+
+
+def rotary():
+    for _ in range(25):
+        batch, heads, length, half = (int(i) for i in rng.integers(1, 6, 4))
+        part = half * 2 if chance() else 0
+        size = part + 2 * int(rng.integers(0, 3)) if part else half * 2
+        x = reals(f32, batch, heads, length, size) if chance() else reals(f32, batch, length, heads * size)
+        positions = rng.integers(0, 12, (batch, length)) if chance() else np.asarray([int(rng.integers(0, 6))])
+        more = {'num_heads': heads} if part else {}
+        case('RotaryEmbedding', [x, positions, reals(f32, 12, half), reals(f32, 12, half)], interleaved=int(chance()),
+             rotary_embedding_dim=part, **more)
+
+
+for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary):
     try:
         family()
     except Exception as e:

@@ -1,0 +1,20 @@
+/* matmul.h: Gemm's own row, for what does more behind it. */
+#ifndef MR_OPS_MATMUL_H
+#define MR_OPS_MATMUL_H
+
+#include "ops/product.h"
+
+typedef struct mr_gemm_params {
+    float alpha, beta;
+    bool trans_a, trans_b, broadcast;
+    bool trans_batch; /* FusedMatMul's transBatchA or transBatchB is set */
+} mr_gemm_params;
+
+void mr_gemm_read(mr_reader *r, void *params);
+mr_status mr_gemm_infer(mr_call *c);
+size_t mr_gemm_scratch(const mr_call *c);
+mr_status mr_gemm_run(mr_call *c);
+size_t mr_gemm_pack_size(const mr_call *c, int i);
+void mr_gemm_pack(const mr_call *c, int i, void *dst);
+
+#endif
