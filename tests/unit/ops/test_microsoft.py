@@ -358,7 +358,29 @@ def rotary():
              rotary_embedding_dim=part, **more)
 
 
-for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary):
+def grouped():
+    for _ in range(25):
+        batch, kv, groups, half = (int(i) for i in rng.integers(1, 4, 4))
+        size, rotary = 16 * half, int(chance())
+        past = int(rng.integers(1, 6)) if chance() else 0
+        queries = 1 if past else int(rng.integers(1, 6))
+        total = past + queries
+        lens = np.full(batch, total - 1, np.int32)
+        if past:
+            lens = rng.integers(0, past + 1, batch, dtype=np.int32)
+            lens[0] = past
+        pasts = [reals(f32, batch, kv, past, size) for _ in range(2)]
+        caches = [reals(f32, 16, size // 2) for _ in range(2)] if rotary else []
+        more = {'local_window_size': 3} if chance(0.3) else {}
+        if chance(0.3):
+            more['softcap'] = 2.0
+        case('GroupQueryAttention',
+             [reals(f32, batch, queries, kv * groups * size), reals(f32, batch, queries, kv * size),
+              reals(f32, batch, queries, kv * size), *pasts, lens, np.asarray(total, np.int32), *caches], n_out=3,
+             num_heads=kv * groups, kv_num_heads=kv, do_rotary=rotary, **more)
+
+
+for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary, grouped):
     try:
         family()
     except Exception as e:
