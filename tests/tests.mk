@@ -59,15 +59,13 @@ SUITES = \
 .PHONY: test
 test: test-setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(TEST_BINS)
-	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON) $(SOME_MODELS)" \
-	  "claims=$(PYTHON) tests/claims/test_claims.py --build $B"
+	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON) $(SOME_MODELS)"
 
-## test-full         the same in full: all models, all claims, all floats; hours
+## test-full         the same in full: all models, all floats; hours
 .PHONY: test-full
 test-full: test-setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(TEST_BINS) $B/tests/sweep_math
-	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON)" \
-	  "claims=$(PYTHON) tests/claims/test_claims.py --build $B --full" "floats=$B/tests/sweep_math 1"
+	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON)" "floats=$B/tests/sweep_math 1"
 
 ## test-models       MODELS=DIR: any folder of test folders, both modes (build/models without it)
 .PHONY: test-models
