@@ -15,7 +15,11 @@ const char *mr_in_name(const mr_call *c, int i)
 
 int mr_call_version(const mr_call *c) { return c->node->schema ? c->node->schema->since : 0; }
 
-bool mr_call_carried(const mr_call *c) { return c->exec->session->options.f64; }
+/* A claim about types is asked outside any session. */
+bool mr_call_carried(const mr_call *c)
+{
+    return c->exec && c->exec->session && c->exec->session->options.f64;
+}
 
 void mr_error_at_node(mr_error *e, const mr_node *n)
 {
