@@ -12,7 +12,7 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-enum { MAX_REPEAT = 1000, GROWTH = 8 }; /* RE2's limit · bytes that one of the pattern may become */
+enum { MAX_REPEAT = 1000, MAX_DEPTH = 250, GROWTH = 8 }; /* limits of RE2, of PCRE2 · bytes that one may become */
 
 struct mr_regex {
     pcre2_code *code;
@@ -22,6 +22,7 @@ typedef struct translation {
     const char *at, *end;
     char *to; /* what is written so far ends here */
     int depth;
+    bool lines[MAX_DEPTH + 1]; /* by depth: the flag m, with which $ is the end of a line */
     char *why;
     size_t why_size;
 } translation;
@@ -167,27 +168,36 @@ static bool character_class(translation *t)
 /* ---- groups and repetition ---- */
 
 /* (?flags), (?flags:…), (?P<name>…), (?<name>…): all that may stand behind "(?". */
+static bool flags(translation *t, const char *from)
+{
+    bool on = true, lines = t->lines[t->depth];
+    for (; t->at < t->end && *t->at && strchr("imsU-", *t->at); t->at++) {
+        if (*t->at == '-') on = false;
+        if (*t->at == 'm') lines = on;
+    }
+    if (t->at >= t->end || (*t->at != ':' && *t->at != ')'))
+        return t->at += t->at < t->end, fail(t, "invalid perl operator", from);
+    if (*t->at++ == ')') t->depth--; /* they hold for what follows in the group around */
+    t->lines[t->depth] = lines;
+    put_from(t, from);
+    return true;
+}
+
 static bool group(translation *t)
 {
     const char *from = t->at++;
+    if (t->depth == MAX_DEPTH) return fail(t, "groups too deep in one another", from);
     t->depth++;
+    t->lines[t->depth] = t->lines[t->depth - 1];
     if (t->at < t->end && *t->at == '*') return t->at++, fail(t, "no argument for repetition operator", from);
     if (t->at >= t->end || *t->at != '?') return put_from(t, from), true;
     t->at++;
-    if (starts(t, "P<") || starts(t, "<")) {
-        t->at += *t->at == 'P' ? 2 : 1;
-        while (t->at < t->end && ((unsigned char)*t->at >= 0x80 || (*t->at != '=' && *t->at != '!' && *t->at != '>')))
-            t->at++;
-        if (t->at >= t->end || *t->at != '>') return t->at += t->at < t->end, fail(t, "invalid perl operator", from);
-        t->at++;
-        return put(t, "("), true; /* names make no difference to a match, and PCRE2's are shorter */
-    }
-    while (t->at < t->end && *t->at && strchr("imsU-", *t->at)) t->at++;
-    if (t->at >= t->end || (*t->at != ':' && *t->at != ')'))
-        return t->at += t->at < t->end, fail(t, "invalid perl operator", from);
-    if (*t->at++ == ')') t->depth--;
-    put_from(t, from);
-    return true;
+    if (!starts(t, "P<") && !starts(t, "<")) return flags(t, from);
+    t->at += *t->at == 'P' ? 2 : 1;
+    while (t->at < t->end && *t->at != '=' && *t->at != '!' && *t->at != '>') t->at++;
+    if (t->at >= t->end || *t->at != '>') return t->at += t->at < t->end, fail(t, "invalid perl operator", from);
+    t->at++;
+    return put(t, "("), true; /* names make no difference to a match, and PCRE2's are shorter */
 }
 
 /* {n}, {n,}, {n,m}; anything else is those characters. */
@@ -213,8 +223,23 @@ static bool repetition(translation *t, const char *stop, bool can_repeat)
     if (t->at < t->end && *t->at == '?') t->at++;
     const char *next = t->at;
     long least, most;
-    if (t->at < t->end && (strchr("*+?", *t->at) || (*t->at == '{' && is_count(t, &next, &least, &most))))
+    if (t->at < t->end && ((*t->at && strchr("*+?", *t->at)) || (*t->at == '{' && is_count(t, &next, &least, &most))))
         return t->at = next > t->at ? next : t->at + 1, fail(t, "bad repetition operator", from);
+    put_from(t, from);
+    return true;
+}
+
+static bool other(translation *t)
+{
+    const char *from = t->at;
+    if (starts(t, "\\Q")) return quoted(t), true;
+    if (*from == '\\') return escape(t, false);
+    if (*from == '[') return character_class(t);
+    if (*from == '(') return group(t);
+    t->at++;
+    if (*from == ')' && --t->depth < 0) return fail(t, "unexpected )", from);
+    if (*from == '$') return put(t, t->lines[t->depth] ? "$" : "\\z"), true;
+    if (*from == '{' || *from == '}' || *from == ']') put(t, "\\");
     put_from(t, from);
     return true;
 }
@@ -223,35 +248,16 @@ static bool translate(translation *t)
 {
     bool can_repeat = false;
     while (t->at < t->end) {
-        const char *from = t->at, *stop;
+        const char *from = t->at, *stop = t->at + 1;
         long least = 0, most = 0;
-        bool ok = true, counted = *t->at == '{' && is_count(t, &stop, &least, &most);
-        if (*t->at == '*' || *t->at == '+' || *t->at == '?' || counted) {
-            if (counted && (least > MAX_REPEAT || most > MAX_REPEAT || (most >= 0 && most < least)))
-                return t->at = stop, fail(t, "invalid repetition size", from);
-            if (!repetition(t, counted ? stop : t->at + 1, can_repeat)) return false;
-            can_repeat = false; /* repetition() has looked at what follows */
-            continue;
-        }
-        can_repeat = *t->at != '(' && *t->at != '|';
-        if (starts(t, "\\Q"))
-            quoted(t);
-        else if (*t->at == '\\')
-            ok = escape(t, false);
-        else if (*t->at == '[')
-            ok = character_class(t);
-        else if (*t->at == '(')
-            ok = group(t);
-        else if (*t->at == ')' && --t->depth < 0)
-            return t->at++, fail(t, "unexpected )", from);
-        else if (*t->at == '{' || *t->at == '}' || *t->at == ']')
-            *t->to++ = '\\', *t->to++ = *t->at++;
-        else
-            *t->to++ = *t->at++;
-        if (!ok) return false;
+        bool counted = *from == '{' && is_count(t, &stop, &least, &most);
+        if (counted && (least > MAX_REPEAT || most > MAX_REPEAT || (most >= 0 && most < least)))
+            return t->at = stop, fail(t, "invalid repetition size", from);
+        bool repeats = counted || *from == '*' || *from == '+' || *from == '?';
+        if (!(repeats ? repetition(t, counted ? stop : from + 1, can_repeat) : other(t))) return false;
+        can_repeat = !repeats && *from != '(' && *from != '|'; /* repetition() has looked at what follows one */
     }
-    const char *from = t->end;
-    return t->depth == 0 || fail(t, "missing )", from);
+    return t->depth == 0 || fail(t, "missing )", t->end);
 }
 
 /* ---- compiling and matching ---- */
@@ -287,9 +293,9 @@ mr_regex *mr_regex_new(mr_string pattern, void *(*alloc)(void *arg, size_t bytes
     if (!translate(&t)) return NULL;
     int code;
     PCRE2_SIZE at;
-    /* RE2: $ is the end of the text alone, (?m)^ also stands behind a last newline, and . is all but \n. */
-    uint32_t options = PCRE2_UTF | PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_CIRCUMFLEX |
-                       PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C;
+    /* RE2: (?m)^ also stands behind a last newline, and . is all but \n. */
+    uint32_t options =
+        PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ALT_CIRCUMFLEX | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C;
     pcre2_set_newline(how, PCRE2_NEWLINE_LF);
     x->code = pcre2_compile((PCRE2_SPTR)made, (PCRE2_SIZE)(t.to - made), options, &code, &at, how);
     if (!x->code) pcre2_get_error_message(code, (PCRE2_UCHAR *)why, size);
