@@ -87,7 +87,8 @@ static bool read_set(mr_reader *r, tfidf_params *p, int k, int64_t first, int64_
     const int64_t length = k + 1;
     gram_set *s = &p->sets[k];
     *s = (gram_set){.first = first, .first_gram = *grams};
-    if (!want(r, first >= 0 && first <= end && end <= items, "attribute ngram_counts does not ascend within the pool")) return false;
+    if (!want(r, first >= 0 && first <= end && end <= items, "attribute ngram_counts does not ascend within the pool"))
+        return false;
     if (!want(r, (end - first) % length == 0, "attribute ngram_counts cuts an n-gram of the pool in two")) return false;
     s->n = (end - first) / length;
     *grams += s->n;
