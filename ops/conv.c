@@ -4,7 +4,10 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
 
-static const void *data_of(const mr_call *c, int i) { return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL; }
+static const void *data_of(const mr_call *c, int i)
+{
+    return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL;
+}
 
 static mr_conv_args args_of(const mr_call *c, int x, int w, int b)
 {
@@ -26,7 +29,10 @@ mr_status mr_conv_infer(mr_call *c)
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-mr_fn mr_conv_have(const mr_call *c) { return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0)); }
+mr_fn mr_conv_have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0));
+}
 
 size_t mr_conv_scratch(const mr_call *c)
 {
@@ -68,7 +74,10 @@ void mr_conv_pack(const mr_call *c, int i, void *dst)
     c->cpu->conv.pack[mr_in_dtype(c, i)](&v, dst);
 }
 
-static mr_fn conv_have_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, conv, mr_in_dtype(c, 0)); }
+static mr_fn conv_have_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, conv, mr_in_dtype(c, 0));
+}
 
 static mr_status conv_launch(mr_call *c)
 {
@@ -78,20 +87,17 @@ static mr_status conv_launch(mr_call *c)
 
 MR_COND(rank_3_to_5, mr_conv_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 && c->in[0].shape.rank <= 5);
 
-static const mr_impl conv_rows[] = {{.name = "conv_cuda",
-                                     .dev = MR_CUDA,
-                                     .have = conv_have_cuda,
-                                     .conds = MR_WHEN(&rank_3_to_5),
-                                     .run = conv_launch},
-                                    {.name = "conv",
-                                     .dev = MR_CPU,
-                                     .have = mr_conv_have,
-                                     .run = mr_conv_run,
-                                     .scratch = mr_conv_scratch,
-                                     .pack_in = 1 << 1,
-                                     .pack_size = mr_conv_pack_size,
-                                     .pack = mr_conv_pack},
-                                    {0}};
+static const mr_impl conv_rows[] = {
+    {.name = "conv_cuda", .dev = MR_CUDA, .have = conv_have_cuda, .conds = MR_WHEN(&rank_3_to_5), .run = conv_launch},
+    {.name = "conv",
+     .dev = MR_CPU,
+     .have = mr_conv_have,
+     .run = mr_conv_run,
+     .scratch = mr_conv_scratch,
+     .pack_in = 1 << 1,
+     .pack_size = mr_conv_pack_size,
+     .pack = mr_conv_pack},
+    {0}};
 
 /* ---- ConvInteger ---- */
 
@@ -163,9 +169,18 @@ static void int_pack(const mr_call *c, int x, int w, void *dst)
     c->cpu->conv.integer_pack[mr_in_dtype(c, x) == MR_I8][mr_in_dtype(c, w) == MR_I8](&q, dst);
 }
 
-static mr_fn integer_have(const mr_call *c) { return int_slot(c, X, W); }
-static size_t integer_pack_size(const mr_call *c, int i) { return int_pack_size(c, X, i); }
-static void integer_pack(const mr_call *c, int i, void *dst) { int_pack(c, X, i, dst); }
+static mr_fn integer_have(const mr_call *c)
+{
+    return int_slot(c, X, W);
+}
+static size_t integer_pack_size(const mr_call *c, int i)
+{
+    return int_pack_size(c, X, i);
+}
+static void integer_pack(const mr_call *c, int i, void *dst)
+{
+    int_pack(c, X, i, dst);
+}
 
 static size_t integer_scratch(const mr_call *c)
 {
@@ -231,8 +246,14 @@ static size_t qlinear_scratch(const mr_call *c)
     return scale_bytes(c) + int_size(c, Q_X, Q_W, c->cpu->conv.integer_scratch, &q);
 }
 
-static size_t qlinear_pack_size(const mr_call *c, int i) { return int_pack_size(c, Q_X, i); }
-static void qlinear_pack(const mr_call *c, int i, void *dst) { int_pack(c, Q_X, i, dst); }
+static size_t qlinear_pack_size(const mr_call *c, int i)
+{
+    return int_pack_size(c, Q_X, i);
+}
+static void qlinear_pack(const mr_call *c, int i, void *dst)
+{
+    int_pack(c, Q_X, i, dst);
+}
 
 static mr_status qlinear_run(mr_call *c)
 {
@@ -240,7 +261,9 @@ static mr_status qlinear_run(mr_call *c)
     double *scale = c->scratch, x = mr_tensor_real(c->in[Q_X_SCALE].t, 0), y = mr_tensor_real(c->in[Q_Y_SCALE].t, 0);
     for (int64_t i = 0; i < mr_tensor_count(c->in[Q_W_SCALE].t); i++)
         scale[i] = x * mr_tensor_real(c->in[Q_W_SCALE].t, i) / y;
-    q.out = (mr_requant){.type = mr_in_dtype(c, Q_Y_ZERO), .scale = scale, .scale_row = one_a_map(c, Q_W_SCALE),
+    q.out = (mr_requant){.type = mr_in_dtype(c, Q_Y_ZERO),
+                         .scale = scale,
+                         .scale_row = one_a_map(c, Q_W_SCALE),
                          .zero = (int32_t)mr_tensor_int(c->in[Q_Y_ZERO].t, 0)};
     ((mr_intconv_fn *)c->fn)(&q);
     return MR_OK;

@@ -6,7 +6,8 @@ void mr_conv_read(mr_reader *r, void *params)
     mr_conv_params *p = params;
     mr_window_read(r, &p->window);
     p->group = mr_read_int(r, "group", 1);
-    if (p->group < 1) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute group is %lld, must be 1 or more", (long long)p->group);
+    if (p->group < 1)
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute group is %lld, must be 1 or more", (long long)p->group);
 }
 
 mr_status mr_want_bias(mr_call *c, int b, mr_dim n)
@@ -15,8 +16,8 @@ mr_status mr_want_bias(mr_call *c, int b, mr_dim n)
     mr_status st = mr_want_rank(c, b, 1, 1);
     const mr_shape *s = &c->in[b].shape;
     if (st || s->rank < 0 || n < 0 || s->d[0] < 0 || s->d[0] == n) return st;
-    return mr_call_fail_in(c, MR_E_SHAPES, b, "has %lld elements, but there are %lld output channels", (long long)s->d[0],
-                           (long long)n);
+    return mr_call_fail_in(c, MR_E_SHAPES, b, "has %lld elements, but there are %lld output channels",
+                           (long long)s->d[0], (long long)n);
 }
 
 static mr_status want_channels(mr_call *c, const mr_conv_params *p, int x, int w)
@@ -24,8 +25,9 @@ static mr_status want_channels(mr_call *c, const mr_conv_params *p, int x, int w
     const mr_shape *sx = &c->in[x].shape, *sw = &c->in[w].shape;
     mr_dim channels = sx->rank > 1 ? sx->d[1] : MR_DIM_UNKNOWN, per_group = sw->rank > 1 ? sw->d[1] : MR_DIM_UNKNOWN;
     if (channels >= 0 && per_group >= 0 && channels != per_group * p->group)
-        return mr_call_fail_in(c, MR_E_SHAPES, w, "takes %lld channels in %lld group%s, but %s has %lld", (long long)per_group,
-                               (long long)p->group, p->group == 1 ? "" : "s", mr_in_name(c, x), (long long)channels);
+        return mr_call_fail_in(c, MR_E_SHAPES, w, "takes %lld channels in %lld group%s, but %s has %lld",
+                               (long long)per_group, (long long)p->group, p->group == 1 ? "" : "s", mr_in_name(c, x),
+                               (long long)channels);
     if (sw->rank > 0 && sw->d[0] >= 0 && sw->d[0] % p->group)
         return mr_call_fail_in(c, MR_E_SHAPES, w, "has %lld output channels, which %lld groups do not divide",
                                (long long)sw->d[0], (long long)p->group);
@@ -38,7 +40,8 @@ static mr_status want_kernel(mr_call *c, const mr_window *win, int w, int i, mr_
     mr_dim of_w = c->in[w].shape.rank > 2 + i ? c->in[w].shape.d[2 + i] : MR_DIM_UNKNOWN;
     *kernel = mr_ints_at(win->kernel, i, of_w);
     if (of_w < 0 || *kernel == of_w) return MR_OK;
-    return mr_call_fail_in(c, MR_E_SHAPES, w, "has a kernel of %lld on spatial axis %d, but attribute kernel_shape says %lld",
+    return mr_call_fail_in(c, MR_E_SHAPES, w,
+                           "has a kernel of %lld on spatial axis %d, but attribute kernel_shape says %lld",
                            (long long)of_w, i, (long long)*kernel);
 }
 
@@ -93,7 +96,8 @@ void mr_conv_geometry(mr_call *c, const mr_conv_params *p, int x, int w, mr_conv
     mr_conv_weight_geometry(c, p, w, v);
     for (int i = v->rank - 1; i >= 0; i--) {
         mr_window_axis a;
-        mr_window_axis_of(c, &p->window, v->rank, i, s->d[2 + i], v->axis[i].taps, &a); /* infer has seen that it fits */
+        mr_window_axis_of(c, &p->window, v->rank, i, s->d[2 + i], v->axis[i].taps,
+                          &a); /* infer has seen that it fits */
         v->axis[i].in = a.in;
         v->axis[i].out = a.out;
         v->axis[i].offset = -a.pad;
@@ -116,8 +120,8 @@ void mr_conv_flatten(mr_conv_args *v)
     int n = 0;
     for (int i = 0; i < v->rank; i++) {
         mr_conv_axis *last = n > 0 ? &v->axis[n - 1] : NULL, *a = &v->axis[i];
-        bool joins = last && walks(last) && walks(a) && last->x_step == a->in * a->x_step &&
-                     last->y_step == a->out * a->y_step;
+        bool joins =
+            last && walks(last) && walks(a) && last->x_step == a->in * a->x_step && last->y_step == a->out * a->y_step;
         if (!joins) {
             v->axis[n++] = *a;
             continue;

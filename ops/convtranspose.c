@@ -32,12 +32,14 @@ static mr_status want_output_padding(mr_call *c, const transpose_params *p, int 
 {
     mr_status st = want_list(c, "output_padding", p->output_padding, axes, 0);
     for (int i = 0; i < p->output_padding.n && !st; i++) {
-        int64_t stride = mr_ints_at(p->conv.window.strides, i, 1), dilation = mr_ints_at(p->conv.window.dilations, i, 1);
+        int64_t stride = mr_ints_at(p->conv.window.strides, i, 1),
+                dilation = mr_ints_at(p->conv.window.dilations, i, 1);
         if (p->output_padding.at[i] >= stride && p->output_padding.at[i] >= dilation)
-            st = mr_call_fail(c, MR_E_ATTRIBUTE,
-                              "attribute output_padding has %lld at position %d, must be less than the stride %lld or the "
-                              "dilation %lld",
-                              (long long)p->output_padding.at[i], i, (long long)stride, (long long)dilation);
+            st = mr_call_fail(
+                c, MR_E_ATTRIBUTE,
+                "attribute output_padding has %lld at position %d, must be less than the stride %lld or the "
+                "dilation %lld",
+                (long long)p->output_padding.at[i], i, (long long)stride, (long long)dilation);
     }
     return st;
 }
@@ -69,11 +71,12 @@ static mr_status want_channels(mr_call *c)
     const mr_shape *x = &c->in[0].shape, *w = &c->in[1].shape;
     mr_dim have = x->rank > 1 ? x->d[1] : MR_DIM_UNKNOWN, want = w->rank > 1 ? w->d[0] : MR_DIM_UNKNOWN;
     if (have >= 0 && want >= 0 && have != want)
-        return mr_call_fail_in(c, MR_E_SHAPES, 1, "takes %lld channels, but X has %lld", (long long)want, (long long)have);
+        return mr_call_fail_in(c, MR_E_SHAPES, 1, "takes %lld channels, but X has %lld", (long long)want,
+                               (long long)have);
     mr_dim channels = have >= 0 ? have : want;
     if (channels >= 0 && channels % p->conv.group)
-        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld channels, which %lld groups do not divide", (long long)channels,
-                               (long long)p->conv.group);
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld channels, which %lld groups do not divide",
+                               (long long)channels, (long long)p->conv.group);
     return mr_want_bias(c, 2, w->rank > 1 ? mr_dim_mul(w->d[1], p->conv.group) : MR_DIM_UNKNOWN);
 }
 
@@ -96,8 +99,9 @@ static mr_status transpose_infer(mr_call *c)
     for (int i = 0; i < axes; i++) {
         mr_dim of_w = w->rank > 0 ? w->d[2 + i] : MR_DIM_UNKNOWN, kernel = mr_ints_at(p->conv.window.kernel, i, of_w);
         if (of_w >= 0 && kernel != of_w)
-            return mr_call_fail_in(c, MR_E_SHAPES, 1, "has a kernel of %lld on spatial axis %d, but attribute kernel_shape "
-                                                      "says %lld",
+            return mr_call_fail_in(c, MR_E_SHAPES, 1,
+                                   "has a kernel of %lld on spatial axis %d, but attribute kernel_shape "
+                                   "says %lld",
                                    (long long)of_w, i, (long long)kernel);
         mr_dim in = x->rank > 0 ? x->d[2 + i] : MR_DIM_UNKNOWN;
         y.d[2 + i] = axis_of(p, axes, i, in, kernel).out;
@@ -107,9 +111,13 @@ static mr_status transpose_infer(mr_call *c)
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
-static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
+static int64_t gcd(int64_t a, int64_t b)
+{
+    return b ? gcd(b, a % b) : a;
+}
 
-/* Outputs phase, phase + stride, … of an axis: x at o + (phase + pad - tap · dilation) / stride for the taps that divide. */
+/* Outputs phase, phase + stride, … of an axis: x at o + (phase + pad - tap · dilation) / stride for the taps that
+ * divide. */
 static void set_phase(const mr_window_axis *a, int64_t phase, mr_conv_axis *k, mr_conv_args *v)
 {
     int64_t common = gcd(a->stride, a->dilation), tap = 0, step = a->stride / common;
@@ -163,7 +171,10 @@ static int64_t phases(const mr_call *c)
     return n;
 }
 
-static mr_fn transpose_have(const mr_call *c) { return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0)); }
+static mr_fn transpose_have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->conv.conv, mr_in_dtype(c, 0));
+}
 
 static size_t size_of(const mr_call *c, mr_conv_size_fn *const *slots, const mr_conv_args *v)
 {
@@ -171,7 +182,8 @@ static size_t size_of(const mr_call *c, mr_conv_size_fn *const *slots, const mr_
     return size ? (size(v) + 63) / 64 * 64 : 0;
 }
 
-/* The weights of each residue, one behind the other. An output_shape makes the residues' taps hang on the shape of X. */
+/* The weights of each residue, one behind the other. An output_shape makes the residues' taps hang on the shape of X.
+ */
 static size_t transpose_pack_size(const mr_call *c, int i)
 {
     const transpose_params *p = c->params;

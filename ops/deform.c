@@ -20,7 +20,8 @@ static void deform_read(mr_reader *r, void *params)
     mr_conv_read(r, &p->conv);
     p->offset_group = mr_read_int(r, "offset_group", 1);
     if (p->offset_group < 1)
-        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute offset_group is %lld, must be 1 or more", (long long)p->offset_group);
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute offset_group is %lld, must be 1 or more",
+                     (long long)p->offset_group);
 }
 
 /* offset and mask: [N, offset_group · taps · each, outputs …] */
@@ -56,7 +57,10 @@ static mr_status deform_infer(mr_call *c)
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, X), &y);
 }
 
-static mr_fn deform_have(const mr_call *c) { return MR_SLOT(c->cpu->deform.deform, mr_in_dtype(c, X)); }
+static mr_fn deform_have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->deform.deform, mr_in_dtype(c, X));
+}
 
 static mr_status deform_run(mr_call *c)
 {
@@ -71,7 +75,8 @@ static mr_status deform_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl deform_rows[] = {{.name = "deform_conv", .dev = MR_CPU, .have = deform_have, .run = deform_run}, {0}};
+static const mr_impl deform_rows[] = {{.name = "deform_conv", .dev = MR_CPU, .have = deform_have, .run = deform_run},
+                                      {0}};
 
 /* ---- CausalConvWithState ---- */
 
@@ -96,7 +101,8 @@ static mr_status causal_infer(mr_call *c)
     if (x->rank == 3) y = *x;
     if (w->rank == 3 && w->d[1] >= 0 && w->d[1] != 1)
         return mr_call_fail_in(c, MR_E_SHAPES, WEIGHT, "axis 1 has %lld, must have 1", (long long)w->d[1]);
-    if ((st = mr_want_dim(c, y.d[1], w->rank == 3 ? w->d[0] : MR_DIM_UNKNOWN, "channels of input = channels of weight", &y.d[1])) ||
+    if ((st = mr_want_dim(c, y.d[1], w->rank == 3 ? w->d[0] : MR_DIM_UNKNOWN, "channels of input = channels of weight",
+                          &y.d[1])) ||
         (st = mr_want_bias(c, BIAS, y.d[1])))
         return st;
     state.d[0] = y.d[0], state.d[1] = y.d[1];
@@ -105,19 +111,28 @@ static mr_status causal_infer(mr_call *c)
     if (mr_in_has(c, PAST)) {
         if ((st = mr_want_rank(c, PAST, 3, 3))) return st;
         for (int k = 0; past->rank == 3 && k < 3; k++)
-            if ((st = mr_want_dim(c, state.d[k], past->d[k], "past_state is [batch, channels, k - 1]", &state.d[k]))) return st;
+            if ((st = mr_want_dim(c, state.d[k], past->d[k], "past_state is [batch, channels, k - 1]", &state.d[k])))
+                return st;
     }
     mr_out_tensor(c, 1, mr_in_dtype(c, INPUT), &state);
     return mr_out_tensor(c, 0, mr_in_dtype(c, INPUT), &y);
 }
 
-static mr_fn causal_have(const mr_call *c) { return MR_SLOT(c->cpu->deform.causal, mr_in_dtype(c, INPUT)); }
+static mr_fn causal_have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->deform.causal, mr_in_dtype(c, INPUT));
+}
 
 static mr_status causal_run(mr_call *c)
 {
     const int64_t *x = c->in[INPUT].t->dims;
-    mr_causal_args a = {.x = c->in[INPUT].t->data, .w = c->in[WEIGHT].t->data, .batch = x[0], .channels = x[1],
-                        .length = x[2], .taps = c->in[WEIGHT].t->dims[2], .pool = c->pool};
+    mr_causal_args a = {.x = c->in[INPUT].t->data,
+                        .w = c->in[WEIGHT].t->data,
+                        .batch = x[0],
+                        .channels = x[1],
+                        .length = x[2],
+                        .taps = c->in[WEIGHT].t->dims[2],
+                        .pool = c->pool};
     a.silu = ((const causal_params *)c->params)->activation != 0;
     a.bias = mr_in_has(c, BIAS) ? c->in[BIAS].t->data : NULL;
     a.past = mr_in_has(c, PAST) ? c->in[PAST].t->data : NULL;
@@ -127,7 +142,8 @@ static mr_status causal_run(mr_call *c)
     return MR_OK;
 }
 
-static const mr_impl causal_rows[] = {{.name = "causal_conv", .dev = MR_CPU, .have = causal_have, .run = causal_run}, {0}};
+static const mr_impl causal_rows[] = {{.name = "causal_conv", .dev = MR_CPU, .have = causal_have, .run = causal_run},
+                                      {0}};
 
 const mr_op mr_ops_deform[] = {
     {.name = "DeformConv",

@@ -18,9 +18,15 @@ static mr_status det_infer(mr_call *c)
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
-static mr_fn det_have(const mr_call *c) { return MR_SLOT(c->cpu->det.det, mr_in_dtype(c, 0)); }
+static mr_fn det_have(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->det.det, mr_in_dtype(c, 0));
+}
 
-static int64_t size_of(const mr_call *c) { return c->in[0].shape.d[c->in[0].shape.rank - 1]; }
+static int64_t size_of(const mr_call *c)
+{
+    return c->in[0].shape.d[c->in[0].shape.rank - 1];
+}
 
 static size_t det_scratch(const mr_call *c)
 {
@@ -29,8 +35,12 @@ static size_t det_scratch(const mr_call *c)
 
 static mr_status det_run(mr_call *c)
 {
-    mr_det_args a = {.x = c->in[0].t->data, .y = c->out[0].t->data, .n = mr_tensor_count(c->out[0].t), .size = size_of(c),
-                     .scratch = c->scratch, .pool = c->pool};
+    mr_det_args a = {.x = c->in[0].t->data,
+                     .y = c->out[0].t->data,
+                     .n = mr_tensor_count(c->out[0].t),
+                     .size = size_of(c),
+                     .scratch = c->scratch,
+                     .pool = c->pool};
     ((void (*)(const mr_det_args *))c->fn)(&a);
     return MR_OK;
 }

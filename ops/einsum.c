@@ -10,7 +10,10 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/sizes.h"
 
-static void einsum_read(mr_reader *r, void *params) { mr_equation_read(r, params); }
+static void einsum_read(mr_reader *r, void *params)
+{
+    mr_equation_read(r, params);
+}
 
 /* ---- shapes ---- */
 
@@ -260,8 +263,14 @@ static operand multiply(const mr_call *c, mr_dtype d, const operand *a, const op
     out.data = y;
     matrix ma = matrix_of(c, d, a, &r.batch, &r.m, &r.k, s), mb = matrix_of(c, d, b, &r.batch, &r.k, &r.n, s);
     mr_gemm_args g = {.a = ma.data, .b = mb.data, .y = y, .alpha = 1, .pool = c->pool};
-    g.p = (mr_product){.m = count(&r.m), .n = count(&r.n), .k = count(&r.k), .a_row = ma.row, .a_col = ma.col,
-                       .b_row = mb.row, .b_col = mb.col, .batch_rank = r.batch.n};
+    g.p = (mr_product){.m = count(&r.m),
+                       .n = count(&r.n),
+                       .k = count(&r.k),
+                       .a_row = ma.row,
+                       .a_col = ma.col,
+                       .b_row = mb.row,
+                       .b_col = mb.col,
+                       .batch_rank = r.batch.n};
     memcpy(g.p.batch, r.batch.dim, sizeof g.p.batch);
     batch_of(&r.batch, a, ma.copied, g.p.m * g.p.k, g.p.a_batch);
     batch_of(&r.batch, b, mb.copied, g.p.k * g.p.n, g.p.b_batch);
@@ -331,7 +340,10 @@ static void product(const mr_call *c, mr_dtype d, const operand *a, const operan
     if (s->base) c->cpu->move.copy[mr_size_index(mr_dtype_size(d))](&copy);
 }
 
-static mr_dtype wide_type(mr_dtype d) { return mr_dtype_in(d, MR_FLOATS) ? MR_F64 : d; }
+static mr_dtype wide_type(mr_dtype d)
+{
+    return mr_dtype_in(d, MR_FLOATS) ? MR_F64 : d;
+}
 
 /* An operand in wide values, summed over the labels that keep has not. */
 static operand load(const mr_call *c, mr_dtype d, const operand *o, const mr_labels *keep, arena *s)
@@ -356,8 +368,7 @@ static mr_labels labels_kept(const layout *l, const operand *in, int next, int n
     mr_labels keep = l->out;
     for (int i = next; i < n; i++)
         for (int k = 0; k < in[i].n; k++)
-            if (!memchr(keep.at, in[i].label[k], (size_t)keep.n))
-                keep.at[keep.n++] = in[i].label[k];
+            if (!memchr(keep.at, in[i].label[k], (size_t)keep.n)) keep.at[keep.n++] = in[i].label[k];
     return keep;
 }
 
@@ -368,8 +379,7 @@ static void chain(const mr_call *c, mr_dtype d, const layout *l, const operand *
     for (int i = 1; i < c->n_in; i++) {
         mr_labels before = labels_kept(l, in, i + 1, c->n_in), own = before;
         for (int k = 0; k < so_far.n; k++)
-            if (!memchr(own.at, so_far.label[k], (size_t)own.n))
-                own.at[own.n++] = so_far.label[k];
+            if (!memchr(own.at, so_far.label[k], (size_t)own.n)) own.at[own.n++] = so_far.label[k];
         operand next = load(c, d, &in[i], &own, s);
         so_far = multiply(c, wide_type(d), &so_far, &next, &before, true, NULL, s);
     }

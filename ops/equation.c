@@ -11,7 +11,10 @@ static int letter(char c)
     return c >= 'a' && c <= 'z' ? c - 'a' + 26 : MR_NO_LABEL;
 }
 
-static char name_of(int label) { return (char)(label < 26 ? 'A' + label : 'a' + label - 26); }
+static char name_of(int label)
+{
+    return (char)(label < 26 ? 'A' + label : 'a' + label - 26);
+}
 
 /* One term, up to ',' or "->" or the end. false: malformed, and refused. */
 static bool read_term(mr_reader *r, const char **at, const char *end, mr_term *t)
@@ -22,7 +25,8 @@ static bool read_term(mr_reader *r, const char **at, const char *end, mr_term *t
         int label = letter(**at);
         if (**at == '.') {
             if (ellipsis || end - *at < 3 || memcmp(*at, "...", 3)) {
-                mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: %s", ellipsis ? "a second ellipsis in a term" : "a lone '.'");
+                mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: %s",
+                             ellipsis ? "a second ellipsis in a term" : "a lone '.'");
                 return false;
             }
             ellipsis = true;
@@ -41,7 +45,10 @@ static bool read_term(mr_reader *r, const char **at, const char *end, mr_term *t
     return true;
 }
 
-static bool has(const mr_term *t, int label) { return memchr(t->label, label, (size_t)t->n) != NULL; }
+static bool has(const mr_term *t, int label)
+{
+    return memchr(t->label, label, (size_t)t->n) != NULL;
+}
 
 /* The result's labels must come from the operands, each once. */
 static void check_result(mr_reader *r, const mr_equation *e)
@@ -50,7 +57,9 @@ static void check_result(mr_reader *r, const mr_equation *e)
         int label = e->out.label[k];
         bool known = label == MR_ELLIPSIS;
         for (int i = 0; i < e->n_in; i++) known |= has(&e->in[i], label);
-        if (!known) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: no operand has the result's label '%c'", name_of(label));
+        if (!known)
+            mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: no operand has the result's label '%c'",
+                         name_of(label));
         if (memchr(e->out.label, label, (size_t)k))
             mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: the result has the label '%c' twice",
                          label == MR_ELLIPSIS ? '.' : name_of(label));
@@ -80,8 +89,10 @@ void mr_equation_read(mr_reader *r, mr_equation *e)
     }
     at += 2;
     if (!read_term(r, &at, end, &e->out)) return;
-    if (at < end) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: '%c' after the result", *at);
-    else check_result(r, e);
+    if (at < end)
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute equation: '%c' after the result", *at);
+    else
+        check_result(r, e);
 }
 
 static bool expand(const mr_term *t, int ellipsis, mr_labels *out)

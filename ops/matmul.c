@@ -6,9 +6,15 @@
 
 /* ---- what both are to the kernels ---- */
 
-static mr_fn have_gemm(const mr_call *c) { return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0)); }
+static mr_fn have_gemm(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0));
+}
 
-static mr_fn have_gemm_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, gemm, mr_in_dtype(c, 0)); }
+static mr_fn have_gemm_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, gemm, mr_in_dtype(c, 0));
+}
 
 static void point(const mr_call *c, mr_gemm_args *g)
 {
@@ -94,19 +100,17 @@ static mr_status matmul_launch(mr_call *c)
     return mr_launched(c, ((mr_cuda_gemm_fn)c->fn)(c->stream, &g));
 }
 
-static const mr_impl matmul_rows[] = {{.name = "matmul_cuda",
-                                       .dev = MR_CUDA,
-                                       .have = have_gemm_cuda,
-                                       .run = matmul_launch},
-                                      {.name = "matmul",
-                                       .dev = MR_CPU,
-                                       .have = have_gemm,
-                                       .run = matmul_run,
-                                       .scratch = matmul_scratch,
-                                       .pack_in = 1 << 1,
-                                       .pack_size = matmul_pack_size,
-                                       .pack = matmul_pack},
-                                      {0}};
+static const mr_impl matmul_rows[] = {
+    {.name = "matmul_cuda", .dev = MR_CUDA, .have = have_gemm_cuda, .run = matmul_launch},
+    {.name = "matmul",
+     .dev = MR_CPU,
+     .have = have_gemm,
+     .run = matmul_run,
+     .scratch = matmul_scratch,
+     .pack_in = 1 << 1,
+     .pack_size = matmul_pack_size,
+     .pack = matmul_pack},
+    {0}};
 
 /* ---- FusedMatMul: alpha · A · B, either turned; a vector is not ---- */
 
@@ -152,8 +156,10 @@ static mr_gemm_args fused_args(const mr_call *c)
     mr_gemm_args g = {.alpha = p->alpha};
     mr_product_of(&a, &b, &g.p);
     if (p->trans_b) turn_strides(&c->in[1].shape, &g.p.b_row, &g.p.b_col);
-    if (p->trans_a) turn_strides(&c->in[0].shape, &g.p.a_row, &g.p.a_col);
-    else mr_product_flatten(&g.p);
+    if (p->trans_a)
+        turn_strides(&c->in[0].shape, &g.p.a_row, &g.p.a_col);
+    else
+        mr_product_flatten(&g.p);
     point(c, &g);
     return g;
 }

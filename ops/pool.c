@@ -28,7 +28,10 @@ static void lp_read(mr_reader *r, void *params)
     ((mr_pool_params *)params)->p = read_p(r, 1);
 }
 
-static void global_lp_read(mr_reader *r, void *params) { ((mr_pool_params *)params)->p = read_p(r, 1); }
+static void global_lp_read(mr_reader *r, void *params)
+{
+    ((mr_pool_params *)params)->p = read_p(r, 1);
+}
 
 /* ---- windows ---- */
 
@@ -106,7 +109,8 @@ static mr_status global_run(mr_call *c)
 {
     const mr_tensor *x = c->in[0].t;
     int64_t plane = mr_dims_product(x->dims, 2, x->rank);
-    mr_pool_args a = {.x = x->data, .y = c->out[0].t->data, .planes = x->dims[0] * x->dims[1], .rank = 1, .pool = c->pool};
+    mr_pool_args a = {
+        .x = x->data, .y = c->out[0].t->data, .planes = x->dims[0] * x->dims[1], .rank = 1, .pool = c->pool};
     a.axis[0] = (mr_pool_axis){.in = plane, .out = 1, .taps = plane, .stride = 1, .dilation = 1};
     if (c->params) a.p = ((const mr_pool_params *)c->params)->p;
     ((mr_pool_fn *)c->fn)(&a);
@@ -124,15 +128,39 @@ static mr_status global_launch(mr_call *c)
     return mr_launched(c, ((mr_cuda_reduce_fn)c->fn)(c->stream, &a));
 }
 
-static mr_fn have_average(const mr_call *c) { return MR_SLOT(c->cpu->pool.average, mr_in_dtype(c, 0)); }
-static mr_fn have_max(const mr_call *c) { return MR_SLOT(c->cpu->pool.max, mr_in_dtype(c, 0)); }
-static mr_fn have_lp(const mr_call *c) { return MR_SLOT(c->cpu->pool.lp, mr_in_dtype(c, 0)); }
+static mr_fn have_average(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->pool.average, mr_in_dtype(c, 0));
+}
+static mr_fn have_max(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->pool.max, mr_in_dtype(c, 0));
+}
+static mr_fn have_lp(const mr_call *c)
+{
+    return MR_SLOT(c->cpu->pool.lp, mr_in_dtype(c, 0));
+}
 
-static mr_fn have_average_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, average_pool, mr_in_dtype(c, 0)); }
-static mr_fn have_max_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, max_pool, mr_in_dtype(c, 0)); }
-static mr_fn have_lp_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, lp_pool, mr_in_dtype(c, 0)); }
-static mr_fn have_mean_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MEAN], mr_in_dtype(c, 0)); }
-static mr_fn have_largest_cuda(const mr_call *c) { return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MAX], mr_in_dtype(c, 0)); }
+static mr_fn have_average_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, average_pool, mr_in_dtype(c, 0));
+}
+static mr_fn have_max_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, max_pool, mr_in_dtype(c, 0));
+}
+static mr_fn have_lp_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, lp_pool, mr_in_dtype(c, 0));
+}
+static mr_fn have_mean_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MEAN], mr_in_dtype(c, 0));
+}
+static mr_fn have_largest_cuda(const mr_call *c)
+{
+    return MR_CUDA_SLOT(c, reduce[MR_REDUCE_MAX], mr_in_dtype(c, 0));
+}
 
 MR_COND(rank_3_to_5, mr_pool_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 && c->in[0].shape.rank <= 5);
 #define ON_CUDA(NAME, HAVE)                                                                                            \
@@ -142,20 +170,24 @@ MR_COND(rank_3_to_5, mr_pool_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 
 
 static const mr_impl average_rows[] = {
     ON_CUDA("average_pool_cuda", have_average_cuda),
-    {.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run, .scratch = pool_scratch}, {0}};
+    {.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run, .scratch = pool_scratch},
+    {0}};
 static const mr_impl max_rows[] = {
     ON_CUDA("max_pool_cuda", have_max_cuda),
-    {.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run, .scratch = pool_scratch}, {0}};
+    {.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run, .scratch = pool_scratch},
+    {0}};
 static const mr_impl lp_rows[] = {
     ON_CUDA("lp_pool_cuda", have_lp_cuda), {.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = pool_run}, {0}};
 static const mr_impl global_average_rows[] = {
     {.name = "global_average_pool_cuda", .dev = MR_CUDA, .have = have_mean_cuda, .run = global_launch},
-    {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run}, {0}};
+    {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run},
+    {0}};
 static const mr_impl global_max_rows[] = {
     {.name = "global_max_pool_cuda", .dev = MR_CUDA, .have = have_largest_cuda, .run = global_launch},
-    {.name = "global_max_pool", .dev = MR_CPU, .have = have_max, .run = global_run}, {0}};
-static const mr_impl global_lp_rows[] = {
-    {.name = "global_lp_pool", .dev = MR_CPU, .have = have_lp, .run = global_run}, {0}};
+    {.name = "global_max_pool", .dev = MR_CPU, .have = have_max, .run = global_run},
+    {0}};
+static const mr_impl global_lp_rows[] = {{.name = "global_lp_pool", .dev = MR_CPU, .have = have_lp, .run = global_run},
+                                         {0}};
 
 /* ---- MaxUnpool ---- */
 
@@ -218,10 +250,9 @@ static mr_status check_indices(mr_call *c, const mr_unpool_args *a)
                                    (long long)index, (long long)i, (long long)size - 1);
         for (int d = a->rank - 1; d >= 0; index /= a->box[d], d--)
             if (index % a->box[d] >= a->dims[d])
-                return mr_call_fail_in(c, MR_E_NODE_VALUE, I,
-                                       "index %lld at position %lld is %lld on axis %d, output_shape has %lld",
-                                       (long long)a->indices[i], (long long)i, (long long)(index % a->box[d]), d,
-                                       (long long)a->dims[d]);
+                return mr_call_fail_in(
+                    c, MR_E_NODE_VALUE, I, "index %lld at position %lld is %lld on axis %d, output_shape has %lld",
+                    (long long)a->indices[i], (long long)i, (long long)(index % a->box[d]), d, (long long)a->dims[d]);
     }
     return MR_OK;
 }
@@ -232,8 +263,11 @@ static mr_status unpool_run(mr_call *c)
     const mr_tensor *y = c->out[0].t;
     mr_status st = pooled_shape(c, &box);
     if (st) return st;
-    mr_unpool_args a = {.x = c->in[X].t->data, .indices = c->in[I].t->data, .y = y->data,
-                        .n = mr_tensor_count(c->in[X].t), .rank = y->rank};
+    mr_unpool_args a = {.x = c->in[X].t->data,
+                        .indices = c->in[I].t->data,
+                        .y = y->data,
+                        .n = mr_tensor_count(c->in[X].t),
+                        .rank = y->rank};
     memcpy(a.box, box.d, sizeof a.box);
     memcpy(a.dims, y->dims, sizeof a.dims);
     if ((st = check_indices(c, &a))) return st;
@@ -241,13 +275,17 @@ static mr_status unpool_run(mr_call *c)
     return MR_OK;
 }
 
-static mr_fn have_unpool(const mr_call *c) { return MR_SLOT_BY_SIZE(c->cpu->pool.unpool, mr_in_dtype(c, X)); }
+static mr_fn have_unpool(const mr_call *c)
+{
+    return MR_SLOT_BY_SIZE(c->cpu->pool.unpool, mr_in_dtype(c, X));
+}
 
-static const mr_impl unpool_rows[] = {{.name = "max_unpool", .dev = MR_CPU, .have = have_unpool, .run = unpool_run}, {0}};
+static const mr_impl unpool_rows[] = {{.name = "max_unpool", .dev = MR_CPU, .have = have_unpool, .run = unpool_run},
+                                      {0}};
 
 #define POOL(op, from, READ, INFER, ROWS)                                                                              \
     {                                                                                                                  \
-        .name = op, .domain = "", .since = from, .params_size = sizeof(mr_pool_params), .read = READ, .infer = INFER,     \
+        .name = op, .domain = "", .since = from, .params_size = sizeof(mr_pool_params), .read = READ, .infer = INFER,  \
         .impls = ROWS                                                                                                  \
     }
 

@@ -27,9 +27,16 @@ static mr_status want_view(mr_call *c, int i, role r, const mr_shape *matrix)
         if (k == 1) want = s->rank == 1 && r == OF_A ? rows : cols;
         if (k == 2) want = rows;
         if (have < 0 || want < 0 || have == want || have == 1) continue;
-        return mr_call_fail_in(c, MR_E_SHAPES, i, "has %lld on axis -%d; %s has %lld there: it takes one for all, or one %s",
-                               (long long)have, k, r == OF_A ? "A" : r == OF_B ? "B" : "Y", (long long)want,
-                               r == OF_A ? "a row" : r == OF_B ? "a column" : "an element");
+        return mr_call_fail_in(c, MR_E_SHAPES, i,
+                               "has %lld on axis -%d; %s has %lld there: it takes one for all, or one %s",
+                               (long long)have, k,
+                               r == OF_A   ? "A"
+                               : r == OF_B ? "B"
+                                           : "Y",
+                               (long long)want,
+                               r == OF_A   ? "a row"
+                               : r == OF_B ? "a column"
+                                           : "an element");
     }
     return MR_OK;
 }
@@ -69,18 +76,28 @@ static view view_of(const mr_call *c, int i, role r, const mr_product *p)
 static int64_t batch_offset(const view *v, const mr_product *p, int64_t batch)
 {
     int64_t at = 0;
-    for (int d = p->batch_rank - 1; d >= 0 && batch > 0; batch /= p->batch[d], d--) at += batch % p->batch[d] * v->batch[d];
+    for (int d = p->batch_rank - 1; d >= 0 && batch > 0; batch /= p->batch[d], d--)
+        at += batch % p->batch[d] * v->batch[d];
     return at;
 }
 
-static int sign_of(mr_dtype d) { return d == MR_I8; }
-static bool is_integer(mr_dtype d) { return d == MR_U8 || d == MR_I8; }
+static int sign_of(mr_dtype d)
+{
+    return d == MR_I8;
+}
+static bool is_integer(mr_dtype d)
+{
+    return d == MR_U8 || d == MR_I8;
+}
 
 /* ---- what both are to the kernels: inputs a, b and their zero points ---- */
 
 static const mr_int_places integer_places = {0, 2, 1, 3}, qlinear_places = {0, 2, 3, 5};
 
-static const void *data_of(const mr_call *c, int i) { return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL; }
+static const void *data_of(const mr_call *c, int i)
+{
+    return mr_in_has(c, i) && c->in[i].t ? c->in[i].t->data : NULL;
+}
 
 mr_intgemm_args mr_int_args(const mr_call *c, mr_int_places at)
 {
@@ -143,9 +160,18 @@ static mr_status integer_infer(mr_call *c)
     return mr_out_tensor(c, 0, MR_I32, &y);
 }
 
-static mr_fn integer_have(const mr_call *c) { return mr_int_slot(c, integer_places); }
-static size_t integer_pack_size(const mr_call *c, int i) { return mr_int_pack_size(c, integer_places, i); }
-static void integer_pack(const mr_call *c, int i, void *dst) { mr_int_pack(c, integer_places, i, dst); }
+static mr_fn integer_have(const mr_call *c)
+{
+    return mr_int_slot(c, integer_places);
+}
+static size_t integer_pack_size(const mr_call *c, int i)
+{
+    return mr_int_pack_size(c, integer_places, i);
+}
+static void integer_pack(const mr_call *c, int i, void *dst)
+{
+    mr_int_pack(c, integer_places, i, dst);
+}
 
 static size_t integer_scratch(const mr_call *c)
 {
@@ -260,8 +286,14 @@ static size_t qlinear_int_scratch(const mr_call *c)
     return scale_bytes(c, &g.p) + mr_int_size(c, qlinear_places, c->cpu->intgemm.scratch, &g);
 }
 
-static size_t qlinear_int_pack_size(const mr_call *c, int i) { return mr_int_pack_size(c, qlinear_places, i); }
-static void qlinear_int_pack(const mr_call *c, int i, void *dst) { mr_int_pack(c, qlinear_places, i, dst); }
+static size_t qlinear_int_pack_size(const mr_call *c, int i)
+{
+    return mr_int_pack_size(c, qlinear_places, i);
+}
+static void qlinear_int_pack(const mr_call *c, int i, void *dst)
+{
+    mr_int_pack(c, qlinear_places, i, dst);
+}
 
 static mr_status qlinear_int_run(mr_call *c)
 {
@@ -285,17 +317,27 @@ static double meaning(mr_dtype d, int code)
 {
     uint8_t u = (uint8_t)code;
     switch (d) {
-    case MR_U8: return u;
-    case MR_I8: return (int8_t)u;
-    case MR_F8E4M3FN: return mr_f8e4m3fn_to_f32((mr_f8e4m3fn){u});
-    case MR_F8E4M3FNUZ: return mr_f8e4m3fnuz_to_f32((mr_f8e4m3fnuz){u});
-    case MR_F8E5M2: return mr_f8e5m2_to_f32((mr_f8e5m2){u});
-    case MR_F8E5M2FNUZ: return mr_f8e5m2fnuz_to_f32((mr_f8e5m2fnuz){u});
-    default: return 0;
+    case MR_U8:
+        return u;
+    case MR_I8:
+        return (int8_t)u;
+    case MR_F8E4M3FN:
+        return mr_f8e4m3fn_to_f32((mr_f8e4m3fn){u});
+    case MR_F8E4M3FNUZ:
+        return mr_f8e4m3fnuz_to_f32((mr_f8e4m3fnuz){u});
+    case MR_F8E5M2:
+        return mr_f8e5m2_to_f32((mr_f8e5m2){u});
+    case MR_F8E5M2FNUZ:
+        return mr_f8e5m2fnuz_to_f32((mr_f8e5m2fnuz){u});
+    default:
+        return 0;
     }
 }
 
-static int64_t count_of(const mr_call *c, int i) { return mr_dims_product(c->in[i].shape.d, 0, c->in[i].shape.rank); }
+static int64_t count_of(const mr_call *c, int i)
+{
+    return mr_dims_product(c->in[i].shape.d, 0, c->in[i].shape.rank);
+}
 
 /* Scratch, after the scales: A, B, Y and the zero points, all in double. */
 static size_t qlinear_any_scratch(const mr_call *c)
@@ -329,9 +371,15 @@ static void decode(mr_call *c, int i, int i_zero, role r, const double *zeros, d
     int64_t rows = r == OF_A || s->rank > 1 ? (s->rank > 1 ? s->d[s->rank - 2] : 1) : s->d[0];
     int64_t cols = r == OF_A || s->rank > 1 ? s->d[s->rank - 1] : 1;
     for (int64_t b = 0; b < mr_product_batches(&own); b++) {
-        mr_decode_args d = {.x = (const uint8_t *)c->in[i].t->data + b * rows * cols, .y = to + b * rows * cols,
-                            .table = table, .zero = zeros + batch_offset(&v, &own, b), .rows = rows, .cols = cols,
-                            .zero_row = v.row, .zero_col = v.col, .pool = c->pool};
+        mr_decode_args d = {.x = (const uint8_t *)c->in[i].t->data + b * rows * cols,
+                            .y = to + b * rows * cols,
+                            .table = table,
+                            .zero = zeros + batch_offset(&v, &own, b),
+                            .rows = rows,
+                            .cols = cols,
+                            .zero_row = v.row,
+                            .zero_col = v.col,
+                            .pool = c->pool};
         c->cpu->intgemm.decode(&d);
     }
 }
@@ -360,9 +408,17 @@ static mr_status qlinear_any_run(mr_call *c)
     zeros_of(c, Y_ZERO, zy);
     for (int64_t i = 0; i < batches; i++) {
         scales s = scales_of(c, &p, i, c->scratch);
-        mr_encode_args e = {.x = y + i * size, .y = (uint8_t *)c->out[0].t->data + i * size, .rows = p.m, .cols = p.n,
-                            .scale = s.at, .scale_row = s.row, .scale_col = s.col, .zero = zy + batch_offset(&v, &p, i),
-                            .zero_row = v.row, .zero_col = v.col, .pool = c->pool};
+        mr_encode_args e = {.x = y + i * size,
+                            .y = (uint8_t *)c->out[0].t->data + i * size,
+                            .rows = p.m,
+                            .cols = p.n,
+                            .scale = s.at,
+                            .scale_row = s.row,
+                            .scale_col = s.col,
+                            .zero = zy + batch_offset(&v, &p, i),
+                            .zero_row = v.row,
+                            .zero_col = v.col,
+                            .pool = c->pool};
         ((void (*)(const mr_encode_args *))c->fn)(&e);
     }
     return MR_OK;

@@ -35,7 +35,8 @@ static mr_status check_list(mr_call *c, const char *name, mr_ints x, int needs, 
 mr_status mr_window_check(mr_call *c, const mr_window *w, int axes)
 {
     mr_status st;
-    if ((st = check_list(c, "kernel_shape", w->kernel, axes, 1)) || (st = check_list(c, "strides", w->strides, axes, 1)) ||
+    if ((st = check_list(c, "kernel_shape", w->kernel, axes, 1)) ||
+        (st = check_list(c, "strides", w->strides, axes, 1)) ||
         (st = check_list(c, "dilations", w->dilations, axes, 1)) || (st = check_list(c, "pads", w->pads, 2 * axes, 0)))
         return st;
     for (int i = 0; i < w->pads.n; i++)
@@ -64,7 +65,8 @@ static int64_t outputs(const mr_window_axis *a, int64_t slack, bool ceil)
     return (n - 1) * a->stride >= a->in + a->pad ? n - 1 : n;
 }
 
-mr_status mr_window_axis_of(mr_call *c, const mr_window *w, int axes, int i, mr_dim in, mr_dim kernel, mr_window_axis *out)
+mr_status mr_window_axis_of(mr_call *c, const mr_window *w, int axes, int i, mr_dim in, mr_dim kernel,
+                            mr_window_axis *out)
 {
     mr_window_axis a = {.in = in, .out = MR_DIM_UNKNOWN, .kernel = kernel};
     a.stride = mr_ints_at(w->strides, i, 1);

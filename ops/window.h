@@ -1,5 +1,5 @@
-/* window.h: how windows lie on spatial axes: kernel_shape, strides, dilations, pads and auto_pad, as convolutions and pools
- * have them. */
+/* window.h: how windows lie on spatial axes: kernel_shape, strides, dilations, pads and auto_pad, as convolutions and
+ * pools have them. */
 #ifndef MR_OPS_WINDOW_H
 #define MR_OPS_WINDOW_H
 
@@ -30,7 +30,10 @@ void mr_window_read(mr_reader *r, mr_window *w);
 /* Every attribute that is given has as many values as `axes` axes need, and values that it may have. */
 mr_status mr_window_check(mr_call *c, const mr_window *w, int axes);
 /* The value for an axis, or what holds when the attribute is not given. */
-static inline int64_t mr_ints_at(mr_ints x, int i, int64_t otherwise) { return x.n < 0 ? otherwise : x.at[i]; }
+static inline int64_t mr_ints_at(mr_ints x, int i, int64_t otherwise)
+{
+    return x.n < 0 ? otherwise : x.at[i];
+}
 /* The extent of a kernel between its first and last tap. */
 mr_dim mr_window_reach(const mr_window_axis *a);
 /* Axis i of `axes`: the window's place and how many outputs there are. Fails when the kernel does not fit. */

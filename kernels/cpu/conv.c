@@ -12,25 +12,25 @@
 #include "kernels/cpu/each_float.h"
 
 /* Integers: the body for each pair of types. */
-#define SX uint8_t
-#define SW uint8_t
+#define SX      uint8_t
+#define SW      uint8_t
 #define NAME(f) f##_u8_u8
 #include "kernels/cpu/intconv.inc"
 #undef SW
 #undef NAME
-#define SW int8_t
+#define SW      int8_t
 #define NAME(f) f##_u8_i8
 #include "kernels/cpu/intconv.inc"
 #undef SX
 #undef SW
 #undef NAME
-#define SX int8_t
-#define SW uint8_t
+#define SX      int8_t
+#define SW      uint8_t
 #define NAME(f) f##_i8_u8
 #include "kernels/cpu/intconv.inc"
 #undef SW
 #undef NAME
-#define SW int8_t
+#define SW      int8_t
 #define NAME(f) f##_i8_i8
 #include "kernels/cpu/intconv.inc"
 

@@ -2,8 +2,8 @@
  *
  *   y[n, m, o] = Σ_c Σ_t w[m, c, t] · x[n, c, at(o, t)] + b[m],  at = offset + o · stride + t · dilation on each axis
  *
- * Outside of x there are zeros. Sums run over channels, then taps in row-major order; at the scalar level they are taken
- * in double (integers: modulo 2^32), b is added last, and the result is rounded once.
+ * Outside of x there are zeros. Sums run over channels, then taps in row-major order; at the scalar level they are
+ * taken in double (integers: modulo 2^32), b is added last, and the result is rounded once.
  *
  * A transposed convolution is such a sum too, for each residue of the output index modulo its strides: the residue says
  * which taps meet an input at all, and x steps by one. Hence the steps of w and y, which Conv leaves dense. */
@@ -57,7 +57,7 @@ typedef struct mr_conv_fns {
     mr_conv_size_fn *scratch[MR_N_DTYPES];   /* NULL: none */
     mr_conv_size_fn *pack_size[MR_N_DTYPES]; /* NULL: this level reads w as it is */
     mr_conv_pack_fn *pack[MR_N_DTYPES];
-    mr_intconv_fn *integer[2][2]; /* x, w: 0 uint8, 1 int8 */
+    mr_intconv_fn *integer[2][2];                                        /* x, w: 0 uint8, 1 int8 */
     mr_intconv_size_fn *integer_scratch[2][2], *integer_pack_size[2][2]; /* as above; packing reads w alone */
     mr_intconv_pack_fn *integer_pack[2][2];
 } mr_conv_fns;

@@ -55,3 +55,9 @@ mr_conv_block mr_conv_block_at(const mr_conv_args *v, int64_t i, int64_t rows, i
     b.y = (b.batch * v->groups * v->maps + b.map) * v->y_map;
     return b;
 }
+
+int64_t mr_conv_grain(const mr_conv_args *v, int64_t rows, int64_t cols)
+{
+    int64_t work = v->channels * mr_conv_taps(v) * (v->maps < rows ? v->maps : rows) * cols;
+    return 1 + (1 << 18) / (1 + work);
+}

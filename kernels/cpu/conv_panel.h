@@ -1,5 +1,5 @@
-/* conv_panel.h: how the factors of a convolution are found, for every level: the outputs of a block as runs within rows,
- * and the taps one after the other. */
+/* conv_panel.h: how the factors of a convolution are found, for every level: the outputs of a block as runs within
+ * rows, and the taps one after the other. */
 #ifndef MR_KERNELS_CPU_CONV_PANEL_H
 #define MR_KERNELS_CPU_CONV_PANEL_H
 
@@ -59,6 +59,8 @@ typedef struct mr_conv_block {
 
 /* All outputs cut into blocks of up to rows × cols: how many, and which the i-th is; maps first. */
 int64_t mr_conv_blocks(const mr_conv_args *v, int64_t rows, int64_t cols);
+/* Blocks that one thread takes at a time: enough to be worth it. */
+int64_t mr_conv_grain(const mr_conv_args *v, int64_t rows, int64_t cols);
 mr_conv_block mr_conv_block_at(const mr_conv_args *v, int64_t i, int64_t rows, int64_t cols);
 
 #endif

@@ -3,7 +3,10 @@
 
 #include "kernels/cpu/conv_panel.h"
 
-static int64_t remainder_of(int64_t a, int64_t b) { return (a % b + b) % b; }
+static int64_t remainder_of(int64_t a, int64_t b)
+{
+    return (a % b + b) % b;
+}
 
 /* From the first to the last index that a tap of an output reaches. */
 static void reach(const mr_conv_axis *a, int64_t *low, int64_t *length)
@@ -79,4 +82,3 @@ void mr_conv_source_taps(const mr_conv_args *v, const mr_conv_source *s, int64_t
         }
     }
 }
-

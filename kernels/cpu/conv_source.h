@@ -1,5 +1,5 @@
-/* conv_source.h: how fast convolutions see x: each axis cut to what the taps reach, zeros where that is outside of x, and
- * the last axis split by its stride, so that neighbouring outputs read neighbouring elements under every tap.
+/* conv_source.h: how fast convolutions see x: each axis cut to what the taps reach, zeros where that is outside of x,
+ * and the last axis split by its stride, so that neighbouring outputs read neighbouring elements under every tap.
  *
  * Where nothing is cut, padded or split, x itself is such a source. */
 #ifndef MR_KERNELS_CPU_CONV_SOURCE_H

@@ -9,7 +9,7 @@
 #include "kernels/cpu/narrow.h"
 #include "kernels/cpu/sums.h"
 
-#define PANEL MR_SUMS_PANEL(double)
+#define PANEL   MR_SUMS_PANEL(double)
 #define MR_BODY "kernels/cpu/deform.inc"
 #include "kernels/cpu/each_float.h"
 #define MR_BODY "kernels/cpu/causal.inc"

@@ -4,8 +4,8 @@
 
 #include "kernels/cpu/conv.h"
 
-/* y = Σ_c Σ_t w · mask · x(at(o, t) + offset) + b as in conv.h, x sampled by linear interpolation along each axis; corners
- * outside of x are 0. Every channel of an offset group samples at the same places. */
+/* y = Σ_c Σ_t w · mask · x(at(o, t) + offset) + b as in conv.h, x sampled by linear interpolation along each axis;
+ * corners outside of x are 0. Every channel of an offset group samples at the same places. */
 typedef struct mr_deform_args {
     mr_conv_args conv;
     const void *offset, *mask; /* [batch, offset_groups, taps, axis, outputs], [batch, offset_groups, taps, outputs];

@@ -16,7 +16,7 @@ typedef struct mr_einsum_args {
 } mr_einsum_args;
 
 typedef struct mr_einsum_fns {
-    void (*load[MR_N_DTYPES])(const mr_einsum_args *e);  /* wide y = Σ x over the other dimensions, in row-major order */
+    void (*load[MR_N_DTYPES])(const mr_einsum_args *e); /* wide y = Σ x over the other dimensions, in row-major order */
     void (*store[MR_N_DTYPES])(const mr_einsum_args *e); /* y = wide x; there are no other dimensions */
 } mr_einsum_fns;
 

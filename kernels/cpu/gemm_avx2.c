@@ -4,4 +4,7 @@
 #define TILE_ROWS 6
 #include "kernels/cpu/gemm_levels.inc"
 
-void mr_gemm_fill_avx2(mr_gemm_fns *f) { fill(f); }
+void mr_gemm_fill_avx2(mr_gemm_fns *f)
+{
+    fill(f);
+}

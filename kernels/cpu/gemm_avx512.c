@@ -4,4 +4,7 @@
 #define TILE_ROWS 12
 #include "kernels/cpu/gemm_levels.inc"
 
-void mr_gemm_fill_avx512(mr_gemm_fns *f) { fill(f); }
+void mr_gemm_fill_avx512(mr_gemm_fns *f)
+{
+    fill(f);
+}

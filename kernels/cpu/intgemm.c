@@ -6,25 +6,25 @@
 #include "kernels/cpu/narrow.h"
 #include "kernels/cpu/sums.h"
 
-#define SA uint8_t
-#define SB uint8_t
+#define SA      uint8_t
+#define SB      uint8_t
 #define NAME(f) f##_u8_u8
 #include "kernels/cpu/intgemm.inc"
 #undef SB
 #undef NAME
-#define SB int8_t
+#define SB      int8_t
 #define NAME(f) f##_u8_i8
 #include "kernels/cpu/intgemm.inc"
 #undef SA
 #undef SB
 #undef NAME
-#define SA int8_t
-#define SB uint8_t
+#define SA      int8_t
+#define SB      uint8_t
 #define NAME(f) f##_i8_u8
 #include "kernels/cpu/intgemm.inc"
 #undef SB
 #undef NAME
-#define SB int8_t
+#define SB      int8_t
 #define NAME(f) f##_i8_i8
 #include "kernels/cpu/intgemm.inc"
 #undef SA
@@ -52,32 +52,32 @@ static int whole(double v, double zero, int low, int high)
 }
 
 #define ENCODE(v, zero) whole(v, zero, 0, UINT8_MAX)
-#define NAME(f) f##_u8
+#define NAME(f)         f##_u8
 #include "kernels/cpu/encode.inc"
 #undef NAME
 #undef ENCODE
 #define ENCODE(v, zero) whole(v, zero, INT8_MIN, INT8_MAX)
-#define NAME(f) f##_i8
+#define NAME(f)         f##_i8
 #include "kernels/cpu/encode.inc"
 #undef NAME
 #undef ENCODE
 #define ENCODE(v, zero) mr_f8e4m3fn_from_f64((v) + (zero), true).bits
-#define NAME(f) f##_f8e4m3fn
+#define NAME(f)         f##_f8e4m3fn
 #include "kernels/cpu/encode.inc"
 #undef NAME
 #undef ENCODE
 #define ENCODE(v, zero) mr_f8e4m3fnuz_from_f64((v) + (zero), true).bits
-#define NAME(f) f##_f8e4m3fnuz
+#define NAME(f)         f##_f8e4m3fnuz
 #include "kernels/cpu/encode.inc"
 #undef NAME
 #undef ENCODE
 #define ENCODE(v, zero) mr_f8e5m2_from_f64((v) + (zero), true).bits
-#define NAME(f) f##_f8e5m2
+#define NAME(f)         f##_f8e5m2
 #include "kernels/cpu/encode.inc"
 #undef NAME
 #undef ENCODE
 #define ENCODE(v, zero) mr_f8e5m2fnuz_from_f64((v) + (zero), true).bits
-#define NAME(f) f##_f8e5m2fnuz
+#define NAME(f)         f##_f8e5m2fnuz
 #include "kernels/cpu/encode.inc"
 
 void mr_intgemm_fill_scalar(mr_intgemm_fns *f)

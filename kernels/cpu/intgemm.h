@@ -29,8 +29,8 @@ typedef struct mr_decode_args {
     mr_pool *pool;
 } mr_decode_args;
 
-/* y = saturate(round(x · scale + zero)) to an 8-bit type; for integers zero is whole, and x · scale is rounded. Rows and
- * columns as in mr_requant. */
+/* y = saturate(round(x · scale + zero)) to an 8-bit type; for integers zero is whole, and x · scale is rounded. Rows
+ * and columns as in mr_requant. */
 typedef struct mr_encode_args {
     const double *x, *scale, *zero;
     uint8_t *y;
@@ -43,7 +43,7 @@ typedef size_t mr_intgemm_size_fn(const mr_intgemm_args *g);
 typedef void mr_intgemm_pack_fn(const mr_intgemm_args *g, void *dst);
 
 typedef struct mr_intgemm_fns {
-    mr_intgemm_fn *gemm[2][2]; /* A, B: 0 uint8, 1 int8 */
+    mr_intgemm_fn *gemm[2][2];           /* A, B: 0 uint8, 1 int8 */
     mr_intgemm_size_fn *scratch[2][2];   /* NULL: none */
     mr_intgemm_size_fn *pack_size[2][2]; /* NULL: this level reads B as it is */
     mr_intgemm_pack_fn *pack[2][2];

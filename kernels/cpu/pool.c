@@ -14,7 +14,10 @@ typedef struct pool_part {
     int64_t x, y, n, o[MR_POOL_RANK]; /* its plane in x, its place in y, its first output */
 } pool_part;
 
-static int64_t chunks(const mr_pool_args *a) { return (a->axis[a->rank - 1].out + CHUNK - 1) / CHUNK; }
+static int64_t chunks(const mr_pool_args *a)
+{
+    return (a->axis[a->rank - 1].out + CHUNK - 1) / CHUNK;
+}
 
 static int64_t parts(const mr_pool_args *a)
 {

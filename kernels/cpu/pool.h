@@ -1,7 +1,8 @@
 /* pool.h: pooling over any number of spatial axes; planes (batch × channels) are independent.
  *
- * The window of output o covers the indices at(o, t) = o · stride + t · dilation - pad of x, t < taps; those outside of x
- * do not count. Windows are walked in row-major order; sums are taken in double and rounded once, at the scalar level. */
+ * The window of output o covers the indices at(o, t) = o · stride + t · dilation - pad of x, t < taps; those outside of
+ * x do not count. Windows are walked in row-major order; sums are taken in double and rounded once, at the scalar
+ * level. */
 #ifndef MR_KERNELS_CPU_POOL_H
 #define MR_KERNELS_CPU_POOL_H
 
@@ -30,8 +31,8 @@ typedef struct mr_pool_args {
     void *scratch; /* as many bytes as the scratch slot says */
 } mr_pool_args;
 
-/* y[plane, index] = x: everything else of y is 0. index counts in a box of the extents `box`, which lies in the corner of
- * y's planes; indices run over all planes and were checked. Later elements win. */
+/* y[plane, index] = x: everything else of y is 0. index counts in a box of the extents `box`, which lies in the corner
+ * of y's planes; indices run over all planes and were checked. Later elements win. */
 typedef struct mr_unpool_args {
     const void *x;
     const int64_t *indices;
@@ -45,7 +46,7 @@ typedef void mr_pool_fn(const mr_pool_args *a);
 
 typedef struct mr_pool_fns {
     mr_pool_fn *average[MR_N_DTYPES]; /* an empty window gives NaN */
-    mr_pool_fn *max[MR_N_DTYPES];     /* NaN wins, the first of equals stays; an empty window: the lowest value, index -1 */
+    mr_pool_fn *max[MR_N_DTYPES]; /* NaN wins, the first of equals stays; an empty window: the lowest value, index -1 */
     mr_pool_fn *lp[MR_N_DTYPES];
     size_t (*scratch[MR_N_DTYPES])(const mr_pool_args *a); /* of average and max; NULL: none */
     void (*unpool[MR_N_SIZES])(const mr_unpool_args *a);

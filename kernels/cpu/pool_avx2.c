@@ -23,19 +23,24 @@ static mr_conv_args pool_geometry(const mr_pool_args *a)
     int64_t step = 1;
     for (int i = a->rank - 1; i >= 0; step *= a->axis[i].in, i--) {
         const mr_pool_axis *x = &a->axis[i];
-        v.axis[i] = (mr_conv_axis){.in = x->in, .out = x->out, .taps = x->taps, .offset = -x->pad, .stride = x->stride,
-                                   .dilation = x->dilation, .x_step = step};
+        v.axis[i] = (mr_conv_axis){.in = x->in,
+                                   .out = x->out,
+                                   .taps = x->taps,
+                                   .offset = -x->pad,
+                                   .stride = x->stride,
+                                   .dilation = x->dilation,
+                                   .x_step = step};
     }
     v.x_channel = step;
     return v;
 }
 
-#define SPLIT split_floats
-#define T float
-#define S float
-#define SAME_TYPE true
-#define NAME(f) f##_f32
-#define WIDEN(x, n, y) copy_floats(x, n, y)
+#define SPLIT             split_floats
+#define T                 float
+#define S                 float
+#define SAME_TYPE         true
+#define NAME(f)           f##_f32
+#define WIDEN(x, n, y)    copy_floats(x, n, y)
 #define NARROWED(x, n, y) copy_floats(x, n, y)
 #include "kernels/cpu/pool_simd.inc"
 #undef S
@@ -45,19 +50,19 @@ static mr_conv_args pool_geometry(const mr_pool_args *a)
 #undef SAME_TYPE
 
 #define SAME_TYPE false
-#define S mr_f16
-#define NAME(f) f##_f16
-#define WIDEN widen_f16
-#define NARROWED narrow_f16
+#define S         mr_f16
+#define NAME(f)   f##_f16
+#define WIDEN     widen_f16
+#define NARROWED  narrow_f16
 #include "kernels/cpu/pool_simd.inc"
 #undef S
 #undef NAME
 #undef WIDEN
 #undef NARROWED
 
-#define S mr_bf16
-#define NAME(f) f##_bf16
-#define WIDEN widen_bf16
+#define S        mr_bf16
+#define NAME(f)  f##_bf16
+#define WIDEN    widen_bf16
 #define NARROWED narrow_bf16
 #include "kernels/cpu/pool_simd.inc"
 

@@ -23,8 +23,8 @@ static inline double mr_requant_round(double x)
 }
 
 /* One row of sums, from column col on, to y, whose elements are y_step apart. */
-static inline void mr_requant_row(const mr_requant *r, const uint32_t *sum, int64_t row, int64_t col, int64_t n, void *y,
-                                  int64_t y_step)
+static inline void mr_requant_row(const mr_requant *r, const uint32_t *sum, int64_t row, int64_t col, int64_t n,
+                                  void *y, int64_t y_step)
 {
     if (!r->scale) {
         for (int64_t i = 0; i < n; i++) ((int32_t *)y)[i * y_step] = (int32_t)sum[i];
@@ -39,9 +39,10 @@ static inline void mr_requant_row(const mr_requant *r, const uint32_t *sum, int6
     }
 }
 
-/* The same results from float arithmetic, by blocks that the compiler turns into vectors. Its error is below 2^-22 of the
- * value, so that only a block with a value that close to a tie has to go through double. */
-static inline void mr_requant_quick(const mr_requant *r, const uint32_t *sum, int64_t row, int64_t col, int64_t n, void *y)
+/* The same results from float arithmetic, by blocks that the compiler turns into vectors. Its error is below 2^-22 of
+ * the value, so that only a block with a value that close to a tie has to go through double. */
+static inline void mr_requant_quick(const mr_requant *r, const uint32_t *sum, int64_t row, int64_t col, int64_t n,
+                                    void *y)
 {
     enum { BLOCK = 32 };
     if (!r->scale) {

@@ -12,22 +12,55 @@ typedef __m256 vf;
 typedef __m256d vd;
 typedef __m256i vf_mask, vd_mask; /* lanes that are read or written */
 
-static inline vf vf_zero(void) { return _mm256_setzero_ps(); }
-static inline vf vf_set(float x) { return _mm256_set1_ps(x); }
-static inline vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
-static inline void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
-static inline vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
-static inline vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
-static inline vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
-static inline vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
-static inline vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); } /* b where one is NaN */
+static inline vf vf_zero(void)
+{
+    return _mm256_setzero_ps();
+}
+static inline vf vf_set(float x)
+{
+    return _mm256_set1_ps(x);
+}
+static inline vf vf_load(const float *p)
+{
+    return _mm256_loadu_ps(p);
+}
+static inline void vf_store(float *p, vf x)
+{
+    _mm256_storeu_ps(p, x);
+}
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+static inline vf vf_add(vf a, vf b)
+{
+    return _mm256_add_ps(a, b);
+}
+static inline vf vf_sub(vf a, vf b)
+{
+    return _mm256_sub_ps(a, b);
+}
+static inline vf vf_mul(vf a, vf b)
+{
+    return _mm256_mul_ps(a, b);
+}
+static inline vf vf_max(vf a, vf b)
+{
+    return _mm256_max_ps(a, b);
+} /* b where one is NaN */
 /* The first n lanes. */
 static inline vf_mask vf_first(int64_t n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n < VF ? (int)n : VF), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-static inline vf vf_load_part(const float *p, vf_mask m) { return _mm256_maskload_ps(p, m); }
-static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm256_maskstore_ps(p, m, x); }
+static inline vf vf_load_part(const float *p, vf_mask m)
+{
+    return _mm256_maskload_ps(p, m);
+}
+static inline void vf_store_part(float *p, vf_mask m, vf x)
+{
+    _mm256_maskstore_ps(p, m, x);
+}
 
 /* The even and the odd lanes of a and b. */
 static inline void vf_split(vf a, vf b, vf *even, vf *odd)
@@ -48,7 +81,7 @@ static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
 {
     vf ab = _mm256_unpacklo_ps(a, b), ab2 = _mm256_unpackhi_ps(a, b);
     vf cd = _mm256_unpacklo_ps(c, d), cd2 = _mm256_unpackhi_ps(c, d);
-    vf x0 = _mm256_shuffle_ps(ab, cd, 0x44), x1 = _mm256_shuffle_ps(ab, cd, 0xee);   /* lanes 0 and 4, 1 and 5 */
+    vf x0 = _mm256_shuffle_ps(ab, cd, 0x44), x1 = _mm256_shuffle_ps(ab, cd, 0xee);     /* lanes 0 and 4, 1 and 5 */
     vf x2 = _mm256_shuffle_ps(ab2, cd2, 0x44), x3 = _mm256_shuffle_ps(ab2, cd2, 0xee); /* 2 and 6, 3 and 7 */
     vf_store(p, _mm256_permute2f128_ps(x0, x1, 0x20));
     vf_store(p + 8, _mm256_permute2f128_ps(x2, x3, 0x20));
@@ -56,7 +89,10 @@ static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
     vf_store(p + 24, _mm256_permute2f128_ps(x2, x3, 0x31));
 }
 
-static inline vf vf_load_f16(const mr_f16 *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p)); }
+static inline vf vf_load_f16(const mr_f16 *p)
+{
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));
+}
 static inline void vf_store_f16(mr_f16 *p, vf x)
 {
     _mm_storeu_si128((__m128i *)p, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
@@ -78,11 +114,29 @@ static inline void vf_store_bf16(mr_bf16 *p, vf x)
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(r));
 }
 
-static inline vd vd_zero(void) { return _mm256_setzero_pd(); }
-static inline vd vd_set(double x) { return _mm256_set1_pd(x); }
-static inline vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
-static inline void vd_store(double *p, vd x) { _mm256_storeu_pd(p, x); }
-static inline vd vd_add(vd a, vd b) { return _mm256_add_pd(a, b); }
-static inline vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
+static inline vd vd_zero(void)
+{
+    return _mm256_setzero_pd();
+}
+static inline vd vd_set(double x)
+{
+    return _mm256_set1_pd(x);
+}
+static inline vd vd_load(const double *p)
+{
+    return _mm256_loadu_pd(p);
+}
+static inline void vd_store(double *p, vd x)
+{
+    _mm256_storeu_pd(p, x);
+}
+static inline vd vd_add(vd a, vd b)
+{
+    return _mm256_add_pd(a, b);
+}
+static inline vd vd_fma(vd a, vd b, vd c)
+{
+    return _mm256_fmadd_pd(a, b, c);
+}
 
 #endif

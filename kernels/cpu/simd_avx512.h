@@ -12,19 +12,55 @@ typedef __m512 vf;
 typedef __m512d vd;
 typedef __mmask16 vf_mask; /* lanes that are read or written */
 
-static inline vf vf_zero(void) { return _mm512_setzero_ps(); }
-static inline vf vf_set(float x) { return _mm512_set1_ps(x); }
-static inline vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
-static inline void vf_store(float *p, vf x) { _mm512_storeu_ps(p, x); }
-static inline vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
-static inline vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
-static inline vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
-static inline vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
-static inline vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); } /* b where one is NaN */
+static inline vf vf_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+static inline vf vf_set(float x)
+{
+    return _mm512_set1_ps(x);
+}
+static inline vf vf_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+static inline void vf_store(float *p, vf x)
+{
+    _mm512_storeu_ps(p, x);
+}
+static inline vf vf_fma(vf a, vf b, vf c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+static inline vf vf_add(vf a, vf b)
+{
+    return _mm512_add_ps(a, b);
+}
+static inline vf vf_sub(vf a, vf b)
+{
+    return _mm512_sub_ps(a, b);
+}
+static inline vf vf_mul(vf a, vf b)
+{
+    return _mm512_mul_ps(a, b);
+}
+static inline vf vf_max(vf a, vf b)
+{
+    return _mm512_max_ps(a, b);
+} /* b where one is NaN */
 /* The first n lanes. */
-static inline vf_mask vf_first(int64_t n) { return n < VF ? (vf_mask)((1u << n) - 1) : (vf_mask)-1; }
-static inline vf vf_load_part(const float *p, vf_mask m) { return _mm512_maskz_loadu_ps(m, p); }
-static inline void vf_store_part(float *p, vf_mask m, vf x) { _mm512_mask_storeu_ps(p, m, x); }
+static inline vf_mask vf_first(int64_t n)
+{
+    return n < VF ? (vf_mask)((1u << n) - 1) : (vf_mask)-1;
+}
+static inline vf vf_load_part(const float *p, vf_mask m)
+{
+    return _mm512_maskz_loadu_ps(m, p);
+}
+static inline void vf_store_part(float *p, vf_mask m, vf x)
+{
+    _mm512_mask_storeu_ps(p, m, x);
+}
 
 /* The even and the odd lanes of a and b. */
 static inline void vf_split(vf a, vf b, vf *even, vf *odd)
@@ -55,7 +91,10 @@ static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
     vf_store(p + 48, _mm512_shuffle_f32x4(y1, y3, 0xdd));
 }
 
-static inline vf vf_load_f16(const mr_f16 *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)); }
+static inline vf vf_load_f16(const mr_f16 *p)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
 static inline void vf_store_f16(mr_f16 *p, vf x)
 {
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
@@ -75,11 +114,29 @@ static inline void vf_store_bf16(mr_bf16 *p, vf x)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32(r, 16)));
 }
 
-static inline vd vd_zero(void) { return _mm512_setzero_pd(); }
-static inline vd vd_set(double x) { return _mm512_set1_pd(x); }
-static inline vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
-static inline void vd_store(double *p, vd x) { _mm512_storeu_pd(p, x); }
-static inline vd vd_add(vd a, vd b) { return _mm512_add_pd(a, b); }
-static inline vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
+static inline vd vd_zero(void)
+{
+    return _mm512_setzero_pd();
+}
+static inline vd vd_set(double x)
+{
+    return _mm512_set1_pd(x);
+}
+static inline vd vd_load(const double *p)
+{
+    return _mm512_loadu_pd(p);
+}
+static inline void vd_store(double *p, vd x)
+{
+    _mm512_storeu_pd(p, x);
+}
+static inline vd vd_add(vd a, vd b)
+{
+    return _mm512_add_pd(a, b);
+}
+static inline vd vd_fma(vd a, vd b, vd c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
 
 #endif

@@ -12,9 +12,15 @@ typedef struct slots_job {
     size_t each;
 } slots_job;
 
-static size_t round_up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+static size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
 
-size_t mr_slots_bytes(const mr_pool *pool, size_t each) { return (size_t)mr_pool_threads(pool) * round_up(each); }
+size_t mr_slots_bytes(const mr_pool *pool, size_t each)
+{
+    return (size_t)mr_pool_threads(pool) * round_up(each);
+}
 
 static void run_slot(void *arg, int64_t begin, int64_t end)
 {

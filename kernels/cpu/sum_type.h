@@ -3,11 +3,11 @@
  *   C        the type of sums: double, or the unsigned type that wraps      GET(x)  S → C
  *   PUT(v)   C → S, with the one rounding */
 #ifdef LD
-#define C double
+#define C      double
 #define GET(x) LD(x)
 #define PUT(v) ST(mr_canonical(v))
 #else
-#define C U
+#define C      U
 #define GET(x) ((U)(x))
 #define PUT(v) ((S)(v))
 #endif

@@ -2,8 +2,8 @@
  *
  * A block has up to MR_SUMS_ROWS × MR_SUMS_COLS sums. Their factors are widened to the type C of the sum first:
  * a is [rows][MR_SUMS_DEPTH]; b is cut into panels of PANEL columns, each [depth][PANEL], so that the sums of a panel
- * stand side by side in vector registers. Every sum goes on in the order of depth, by one product and one addition each,
- * so that splitting the depth changes nothing. */
+ * stand side by side in vector registers. Every sum goes on in the order of depth, by one product and one addition
+ * each, so that splitting the depth changes nothing. */
 #ifndef MR_KERNELS_CPU_SUMS_H
 #define MR_KERNELS_CPU_SUMS_H
 
@@ -19,6 +19,6 @@ void mr_sums_f64(int64_t rows, int64_t cols, int64_t depth, const double *a, con
 void mr_sums_u32(int64_t rows, int64_t cols, int64_t depth, const uint32_t *a, const uint32_t *b, uint32_t *acc);
 void mr_sums_u64(int64_t rows, int64_t cols, int64_t depth, const uint64_t *a, const uint64_t *b, uint64_t *acc);
 
-#define MR_SUMS(C) _Generic((C)0, double: mr_sums_f64, uint32_t: mr_sums_u32, uint64_t: mr_sums_u64)
+#define MR_SUMS(C) _Generic((C)0, double : mr_sums_f64, uint32_t : mr_sums_u32, uint64_t : mr_sums_u64)
 
 #endif

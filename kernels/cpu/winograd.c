@@ -1,7 +1,10 @@
 /* winograd.c: see winograd.h. */
 #include "kernels/cpu/winograd.h"
 
-static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+static int64_t round_up(int64_t n, int64_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 /* Operations, and what the weights cost, for each pair of channel and map. */
 static int64_t cost(const mr_conv_args *v, int m, int64_t lanes, int64_t flops)
