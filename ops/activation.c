@@ -78,10 +78,10 @@ static const mr_impl activation_impls[] = {
     {0}};
 
 #define ACTIVATION(NAME, SINCE) ACTIVATION_OF("", NAME, SINCE)
-#define ACTIVATION_OF(DOMAIN, NAME, SINCE)                                                                                        \
+#define ACTIVATION_OF(DOMAIN, NAME, SINCE)                                                                             \
     {                                                                                                                  \
-        .domain = DOMAIN, .name = NAME, .since = SINCE, .params_size = sizeof(activation_params), .read = activation_read, \
-        .infer = mr_infer_like, .impls = activation_impls                                                              \
+        .domain = DOMAIN, .name = NAME, .since = SINCE, .params_size = sizeof(activation_params),                      \
+        .read = activation_read, .infer = mr_infer_like, .impls = activation_impls                                     \
     }
 
 const mr_op mr_ops_activation[] = {

@@ -131,10 +131,16 @@ static void loop_read(mr_reader *r, void *params)
 }
 
 /* Loop's inputs: M, cond, then the carried values. */
-static int n_carried(const mr_call *c) { return c->node->n_in > 2 ? c->node->n_in - 2 : 0; }
+static int n_carried(const mr_call *c)
+{
+    return c->node->n_in > 2 ? c->node->n_in - 2 : 0;
+}
 
 /* A body may take an optional where the node is given, or a round made, what the optional would hold. */
-static bool is_optional(mr_type t) { return t.kind == MR_OPTIONAL || t.kind == MR_OPTIONAL_SEQ; }
+static bool is_optional(mr_type t)
+{
+    return t.kind == MR_OPTIONAL || t.kind == MR_OPTIONAL_SEQ;
+}
 
 static mr_type formal_type(const mr_call *c, int body, int i)
 {
@@ -152,7 +158,8 @@ static mr_value *as_formal(const mr_call *c, int body, int i, mr_value *v)
 }
 
 /* Infers the body until the carried shapes hold for every round; each pass can only forget dims. */
-static mr_status infer_rounds(mr_call *c, int body, int carried, mr_typed_shape *in, int n_body_out, mr_typed_shape *out)
+static mr_status infer_rounds(mr_call *c, int body, int carried, mr_typed_shape *in, int n_body_out,
+                              mr_typed_shape *out)
 {
     for (bool changed = true; changed;) {
         mr_status st = mr_infer_subgraph(c, body, true, 2 + carried, in, n_body_out, out);
@@ -217,7 +224,8 @@ static bool keep_scans(loop_state *s)
             s->scan[k] = grown;
         }
     }
-    for (int k = 0; k < s->scans; k++) s->scan[k][s->rounds] = s->out[1 + s->carried + k], s->out[1 + s->carried + k] = NULL;
+    for (int k = 0; k < s->scans; k++)
+        s->scan[k][s->rounds] = s->out[1 + s->carried + k], s->out[1 + s->carried + k] = NULL;
     s->rounds++;
     return true;
 }
@@ -242,7 +250,8 @@ static mr_status loop_results(mr_call *c, const loop_params *p, loop_state *s)
     mr_status st = MR_OK;
     for (int o = 0; !st && o < s->carried; o++) {
         mr_value *v = s->in[2 + o];
-        bool wrapped = s->rounds > 0 && is_optional(v->type) && !is_optional(mr_subgraph_output(c, p->body, 1 + o)->type);
+        bool wrapped =
+            s->rounds > 0 && is_optional(v->type) && !is_optional(mr_subgraph_output(c, p->body, 1 + o)->type);
         st = mr_call_set_value(c, o, wrapped ? mr_value_retain(v->items[0]) : mr_value_retain(v));
     }
     for (int k = 0; !st && k < s->scans; k++) {
@@ -266,7 +275,8 @@ static mr_status loop_run(mr_call *c)
     mr_status st = MR_OK;
     s.in[1] = mr_in_has(c, 1) ? mr_call_take(c, 1) : mr_scalar_bool(true);
     for (int i = 0; i < s.carried; i++)
-        if (!(s.in[2 + i] = as_formal(c, p->body, 2 + i, mr_call_take(c, 2 + i)))) st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
+        if (!(s.in[2 + i] = as_formal(c, p->body, 2 + i, mr_call_take(c, 2 + i))))
+            st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
     if (!s.in[1]) st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
     while (!st && s.rounds < limit && truth(s.in[1])) st = loop_round(c, p, &s);
     if (!st) st = loop_results(c, p, &s);

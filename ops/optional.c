@@ -60,12 +60,16 @@ static mr_status get_infer(mr_call *c)
     return MR_OK;
 }
 
-static bool is_optional(mr_type t) { return t.kind == MR_OPTIONAL || t.kind == MR_OPTIONAL_SEQ; }
+static bool is_optional(mr_type t)
+{
+    return t.kind == MR_OPTIONAL || t.kind == MR_OPTIONAL_SEQ;
+}
 
 static mr_status get_run(mr_call *c)
 {
     if (!is_optional(c->in[0].type)) return mr_call_set_value(c, 0, mr_call_take(c, 0));
-    if (c->in[0].v->n == 0) return mr_call_fail(c, MR_E_NODE_VALUE, "the optional is empty: there is no element to get");
+    if (c->in[0].v->n == 0)
+        return mr_call_fail(c, MR_E_NODE_VALUE, "the optional is empty: there is no element to get");
     return mr_call_set_value(c, 0, mr_value_retain(c->in[0].v->items[0]));
 }
 
@@ -82,7 +86,8 @@ static mr_status has_run(mr_call *c)
     return MR_OK;
 }
 
-#define ROW(label, fn) static const mr_impl label##_impls[] = {{.name = #label, .dev = MR_CPU, .have = have_any, .run = fn}, {0}}
+#define ROW(label, fn)                                                                                                 \
+    static const mr_impl label##_impls[] = {{.name = #label, .dev = MR_CPU, .have = have_any, .run = fn}, {0}}
 ROW(optional, optional_run);
 ROW(optional_get_element, get_run);
 ROW(optional_has_element, has_run);

@@ -19,10 +19,19 @@ mr_status mr_out_like(mr_call *c, int o, int i)
     return MR_OK;
 }
 
-mr_status mr_infer_like(mr_call *c) { return mr_out_like(c, 0, 0); }
+mr_status mr_infer_like(mr_call *c)
+{
+    return mr_out_like(c, 0, 0);
+}
 
-bool mr_dim_known(mr_dim d) { return d >= 0; }
-bool mr_dim_same(mr_dim a, mr_dim b) { return a == b && a != MR_DIM_UNKNOWN; }
+bool mr_dim_known(mr_dim d)
+{
+    return d >= 0;
+}
+bool mr_dim_same(mr_dim a, mr_dim b)
+{
+    return a == b && a != MR_DIM_UNKNOWN;
+}
 
 mr_dim mr_dim_mul(mr_dim a, mr_dim b)
 {
@@ -47,12 +56,18 @@ mr_dim mr_dim_add(mr_dim a, mr_dim b)
 
 static bool broadcast_dim(mr_dim a, mr_dim b, mr_dim *out)
 {
-    if (a == 1 || mr_dim_same(a, b)) *out = b;
-    else if (b == 1) *out = a;
-    else if (a < 0 && b < 0) *out = MR_DIM_UNKNOWN;
-    else if (a < 0) *out = b; /* > 1 or 0: the other can only be that or 1 */
-    else if (b < 0) *out = a;
-    else return false;
+    if (a == 1 || mr_dim_same(a, b))
+        *out = b;
+    else if (b == 1)
+        *out = a;
+    else if (a < 0 && b < 0)
+        *out = MR_DIM_UNKNOWN;
+    else if (a < 0)
+        *out = b; /* > 1 or 0: the other can only be that or 1 */
+    else if (b < 0)
+        *out = a;
+    else
+        return false;
     return true;
 }
 
@@ -87,8 +102,14 @@ static mr_status infer_broadcast_to(mr_call *c, mr_dtype d)
     return mr_out_tensor(c, 0, d, &s);
 }
 
-mr_status mr_infer_broadcast(mr_call *c) { return infer_broadcast_to(c, mr_in_dtype(c, 0)); }
-mr_status mr_infer_broadcast_bool(mr_call *c) { return infer_broadcast_to(c, MR_BOOL); }
+mr_status mr_infer_broadcast(mr_call *c)
+{
+    return infer_broadcast_to(c, mr_in_dtype(c, 0));
+}
+mr_status mr_infer_broadcast_bool(mr_call *c)
+{
+    return infer_broadcast_to(c, MR_BOOL);
+}
 
 void mr_broadcast_strides(const mr_tensor *t, const int64_t *to, int rank, int64_t *strides)
 {

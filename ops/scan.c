@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 typedef struct {
     int body;
     int n_scan_in;
@@ -34,11 +33,20 @@ static void scan_read(mr_reader *r, void *params)
     p->n_out_directions = read_list(r, "scan_output_directions", &p->out_directions);
 }
 
-static int64_t at(const int64_t *list, int n, int k) { return k < n ? list[k] : 0; }
+static int64_t at(const int64_t *list, int n, int k)
+{
+    return k < n ? list[k] : 0;
+}
 
 /* Inputs: (version 8: sequence_lens,) states, scans. */
-static int first_state(const scan_params *p) { return p->batched ? 1 : 0; }
-static int n_states(const mr_call *c, const scan_params *p) { return c->node->n_in - first_state(p) - p->n_scan_in; }
+static int first_state(const scan_params *p)
+{
+    return p->batched ? 1 : 0;
+}
+static int n_states(const mr_call *c, const scan_params *p)
+{
+    return c->node->n_in - first_state(p) - p->n_scan_in;
+}
 
 static mr_status check_counts(mr_call *c, const scan_params *p)
 {
@@ -111,7 +119,8 @@ static mr_status scan_infer(mr_call *c)
             mr_shape_merge(s, &in[o].shape);
         } else if (s->rank >= 0) {
             int axis;
-            st = mr_want_axis(c, at(p->out_axes, p->n_out_axes, o - states), s->rank + 1, "attribute scan_output_axes", &axis);
+            st = mr_want_axis(c, at(p->out_axes, p->n_out_axes, o - states), s->rank + 1, "attribute scan_output_axes",
+                              &axis);
             if (!st) insert_axis(s, axis, length);
         }
         if (p->batched) insert_axis(s, 0, batch);
@@ -122,9 +131,9 @@ static mr_status scan_infer(mr_call *c)
 /* ---- one sequence ---- */
 
 typedef struct {
-    mr_value **state;      /* replaced round by round */
-    mr_value **scan;       /* tensors to walk over */
-    mr_value **result;     /* stacked scan outputs */
+    mr_value **state;  /* replaced round by round */
+    mr_value **scan;   /* tensors to walk over */
+    mr_value **result; /* stacked scan outputs */
     int states, scans, outs;
     int64_t length;
 } walk;
@@ -302,5 +311,4 @@ static mr_status scan_run(mr_call *c)
 static const mr_impl scan_impls[] = {{.name = "scan", .dev = MR_CPU, .have = mr_have_control, .run = scan_run}, {0}};
 
 const mr_op mr_ops_scan[] = {
-    {"", "Scan", 8, 0, sizeof(scan_params), scan_read, scan_infer, scan_impls, MR_OP_CONTROL, NULL},
-    {0}};
+    {"", "Scan", 8, 0, sizeof(scan_params), scan_read, scan_infer, scan_impls, MR_OP_CONTROL, NULL}, {0}};

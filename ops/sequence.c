@@ -18,7 +18,10 @@ static mr_status out_sequence(mr_call *c, mr_dtype elem)
     return MR_OK;
 }
 
-static mr_status infer_same_sequence(mr_call *c) { return out_sequence(c, mr_in_dtype(c, 0)); }
+static mr_status infer_same_sequence(mr_call *c)
+{
+    return out_sequence(c, mr_in_dtype(c, 0));
+}
 
 static mr_status infer_element(mr_call *c)
 {
@@ -72,8 +75,14 @@ static void empty_read(mr_reader *r, void *params)
     ((empty_params *)params)->dtype = (mr_dtype)mr_read_int(r, "dtype", MR_F32);
 }
 
-static mr_status empty_infer(mr_call *c) { return out_sequence(c, ((const empty_params *)c->params)->dtype); }
-static mr_status empty_run(mr_call *c) { return give_list(c, ((const empty_params *)c->params)->dtype, 0, NULL); }
+static mr_status empty_infer(mr_call *c)
+{
+    return out_sequence(c, ((const empty_params *)c->params)->dtype);
+}
+static mr_status empty_run(mr_call *c)
+{
+    return give_list(c, ((const empty_params *)c->params)->dtype, 0, NULL);
+}
 
 /* ---- SequenceAt, SequenceInsert, SequenceErase, SequenceLength ---- */
 
@@ -220,7 +229,10 @@ typedef struct {
     int body;
 } map_params;
 
-static void map_read(mr_reader *r, void *params) { ((map_params *)params)->body = mr_read_graph(r, "body"); }
+static void map_read(mr_reader *r, void *params)
+{
+    ((map_params *)params)->body = mr_read_graph(r, "body");
+}
 
 static mr_status map_infer(mr_call *c)
 {
@@ -229,7 +241,8 @@ static mr_status map_infer(mr_call *c)
     if (!in) return c->error->status;
     for (int i = 0; i < c->n_in; i++) {
         in[i] = mr_in_typed(c, i);
-        if (in[i].type.kind == MR_SEQUENCE) in[i].type = mr_type_tensor(mr_in_dtype(c, i)), in[i].shape = mr_shape_unknown();
+        if (in[i].type.kind == MR_SEQUENCE)
+            in[i].type = mr_type_tensor(mr_in_dtype(c, i)), in[i].shape = mr_shape_unknown();
     }
     mr_status st = mr_infer_subgraph(c, p->body, true, c->n_in, in, c->n_out, in + c->n_in);
     for (int o = 0; !st && o < c->n_out; o++)
@@ -275,7 +288,8 @@ static mr_status map_run(mr_call *c)
     return st;
 }
 
-#define ROW(label, fn) static const mr_impl label##_impls[] = {{.name = #label, .dev = MR_CPU, .have = have_any, .run = fn}, {0}}
+#define ROW(label, fn)                                                                                                 \
+    static const mr_impl label##_impls[] = {{.name = #label, .dev = MR_CPU, .have = have_any, .run = fn}, {0}}
 ROW(sequence_construct, construct_run);
 ROW(sequence_empty, empty_run);
 ROW(sequence_at, at_run);
@@ -293,7 +307,9 @@ const mr_op mr_ops_sequence[] = {
     {"", "SequenceInsert", 11, 0, 0, NULL, infer_same_sequence, sequence_insert_impls, 0, NULL},
     {"", "SequenceErase", 11, 0, 0, NULL, infer_same_sequence, sequence_erase_impls, 0, NULL},
     {"", "SequenceLength", 11, 0, 0, NULL, infer_count, sequence_length_impls, 0, NULL},
-    {"", "ConcatFromSequence", 11, 0, sizeof(join_params), join_read, infer_element, concat_from_sequence_impls, MR_OP_OWN_OUTPUT, NULL},
-    {"", "SplitToSequence", 11, 0, sizeof(split_params), split_read, infer_same_sequence, split_to_sequence_impls, 0, NULL},
+    {"", "ConcatFromSequence", 11, 0, sizeof(join_params), join_read, infer_element, concat_from_sequence_impls,
+     MR_OP_OWN_OUTPUT, NULL},
+    {"", "SplitToSequence", 11, 0, sizeof(split_params), split_read, infer_same_sequence, split_to_sequence_impls, 0,
+     NULL},
     {"", "SequenceMap", 17, 0, sizeof(map_params), map_read, map_infer, sequence_map_impls, MR_OP_CONTROL, NULL},
     {0}};

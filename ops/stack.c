@@ -11,7 +11,8 @@ static bool copy_rows(mr_value *to, int64_t to_at, int64_t to_step, const mr_ten
     for (int64_t r = 0; r < rows; r++) {
         int64_t d = to_at + r * to_step, s = from_at + r * from_step;
         if (from->dtype != MR_STRING) {
-            memcpy((char *)to->t.data + (size_t)d * size, (const char *)from->data + (size_t)s * size, (size_t)run * size);
+            memcpy((char *)to->t.data + (size_t)d * size, (const char *)from->data + (size_t)s * size,
+                   (size_t)run * size);
             continue;
         }
         const mr_string *strings = from->data;
@@ -58,8 +59,8 @@ static mr_value *mismatch(mr_call *c, const mr_tensor *a, const mr_tensor *b, in
     char x[256], y[256];
     mr_shape sa = mr_tensor_shape(a), sb = mr_tensor_shape(b);
     mr_call_fail(c, MR_E_NODE_VALUE, "tensors to be put together differ: the first is %s%s, number %lld is %s%s",
-                 mr_dtype_name(a->dtype), mr_shape_string(&sa, NULL, x, sizeof x), (long long)i, mr_dtype_name(b->dtype),
-                 mr_shape_string(&sb, NULL, y, sizeof y));
+                 mr_dtype_name(a->dtype), mr_shape_string(&sa, NULL, x, sizeof x), (long long)i,
+                 mr_dtype_name(b->dtype), mr_shape_string(&sb, NULL, y, sizeof y));
     return NULL;
 }
 

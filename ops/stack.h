@@ -4,8 +4,8 @@
 
 #include "runtime/op.h"
 
-/* t[…, begin:begin+count, …] along axis as a value of its own; keep: whether the axis stays (count must be 1 otherwise).
- * NULL: out of memory. */
+/* t[…, begin:begin+count, …] along axis as a value of its own; keep: whether the axis stays (count must be 1
+ * otherwise). NULL: out of memory. */
 mr_value *mr_cut(const mr_tensor *t, int axis, int64_t begin, int64_t count, bool keep);
 /* n tensors of one shape along a new axis; in reverse order when asked. What they do not share is an error of the call.
  * n == 0 gives a tensor with no elements, of the type and inner dims of empty (unknown dims become 0). */

@@ -4,8 +4,14 @@
 
 #include "engine.h"
 
-int mr_abi_version(void) { return MR_ABI_VERSION; }
-const char *mr_version(void) { return MR_VERSION; }
+int mr_abi_version(void)
+{
+    return MR_ABI_VERSION;
+}
+const char *mr_version(void)
+{
+    return MR_VERSION;
+}
 
 /* ---- errors ---- */
 
@@ -54,7 +60,10 @@ mr_env *mr_env_create(const mr_env_options *o, mr_error *e)
     return env;
 }
 
-void mr_env_destroy(mr_env *env) { mr_env_free(env); }
+void mr_env_destroy(mr_env *env)
+{
+    mr_env_free(env);
+}
 
 mr_model *mr_model_load(mr_env *env, const char *path, mr_error *e)
 {
@@ -84,8 +93,11 @@ static mr_status describe(const mr_graph *g, const int *ids, int n, int i, mr_io
 {
     if (i < 0 || i >= n) return MR_EUSAGE;
     const mr_vinfo *v = &g->values[ids[i]];
-    *info = (mr_io_info){.name = v->name, .kind = (mr_kind)v->decl.type.kind, .dtype = (mr_dtype)v->decl.type.elem,
-                         .rank = v->decl.shape.rank, .optional = v->init != NULL};
+    *info = (mr_io_info){.name = v->name,
+                         .kind = (mr_kind)v->decl.type.kind,
+                         .dtype = (mr_dtype)v->decl.type.elem,
+                         .rank = v->decl.shape.rank,
+                         .optional = v->init != NULL};
     for (int d = 0; d < info->rank; d++) {
         info->dims[d] = v->decl.shape.d[d] < 0 ? -1 : v->decl.shape.d[d];
         info->symbols[d] = mr_model_dim_name(g->model, v->decl.shape.d[d]);
@@ -93,8 +105,14 @@ static mr_status describe(const mr_graph *g, const int *ids, int n, int i, mr_io
     return MR_OK;
 }
 
-int mr_model_input_count(const mr_model *m) { return m->g->main->n_inputs; }
-int mr_model_output_count(const mr_model *m) { return m->g->main->n_outputs; }
+int mr_model_input_count(const mr_model *m)
+{
+    return m->g->main->n_inputs;
+}
+int mr_model_output_count(const mr_model *m)
+{
+    return m->g->main->n_outputs;
+}
 
 mr_status mr_model_input(const mr_model *m, int i, mr_io_info *info)
 {
@@ -150,7 +168,8 @@ mr_status mr_model_refusal(mr_model *m, int i, mr_refusal_info *info)
 {
     if (!m->verdict || i < 0 || i >= m->g->n_invalid + m->verdict->refusals.n) return MR_EUSAGE;
     if (i < m->g->n_invalid) {
-        *info = (mr_refusal_info){.error = mr_error_get(&m->g->invalid[i]), .kind = mr_refusal_kind_name(MR_REFUSE_INVALID)};
+        *info = (mr_refusal_info){.error = mr_error_get(&m->g->invalid[i]),
+                                  .kind = mr_refusal_kind_name(MR_REFUSE_INVALID)};
         return MR_OK;
     }
     const mr_refusal *r = &m->verdict->refusals.at[i - m->g->n_invalid];
@@ -299,7 +318,10 @@ mr_status mr_run_wait(mr_run *r, mr_error *e)
     return r->status;
 }
 
-void mr_run_cancel(mr_run *r) { atomic_store(&r->cancel, true); }
+void mr_run_cancel(mr_run *r)
+{
+    atomic_store(&r->cancel, true);
+}
 
 /* ---- values ---- */
 
@@ -314,13 +336,34 @@ mr_value *mr_value_wrap(mr_dtype dtype, int rank, const int64_t *dims, void *dat
     return mr_value_borrow(&t);
 }
 
-mr_kind mr_value_kind(const mr_value *v) { return (mr_kind)v->type.kind; }
-mr_dtype mr_value_dtype(const mr_value *v) { return (mr_dtype)v->type.elem; }
-int mr_value_rank(const mr_value *v) { return v->type.kind == MR_TENSOR ? v->t.rank : 0; }
-const int64_t *mr_value_dims(const mr_value *v) { return v->t.dims; }
-int64_t mr_value_count(const mr_value *v) { return v->type.kind == MR_TENSOR ? mr_tensor_count(&v->t) : v->n; }
-const void *mr_value_data(const mr_value *v) { return v->type.elem == MR_STRING ? NULL : v->t.data; }
-void *mr_value_data_mut(mr_value *v) { return v->type.elem == MR_STRING ? NULL : v->t.data; }
+mr_kind mr_value_kind(const mr_value *v)
+{
+    return (mr_kind)v->type.kind;
+}
+mr_dtype mr_value_dtype(const mr_value *v)
+{
+    return (mr_dtype)v->type.elem;
+}
+int mr_value_rank(const mr_value *v)
+{
+    return v->type.kind == MR_TENSOR ? v->t.rank : 0;
+}
+const int64_t *mr_value_dims(const mr_value *v)
+{
+    return v->t.dims;
+}
+int64_t mr_value_count(const mr_value *v)
+{
+    return v->type.kind == MR_TENSOR ? mr_tensor_count(&v->t) : v->n;
+}
+const void *mr_value_data(const mr_value *v)
+{
+    return v->type.elem == MR_STRING ? NULL : v->t.data;
+}
+void *mr_value_data_mut(mr_value *v)
+{
+    return v->type.elem == MR_STRING ? NULL : v->t.data;
+}
 
 const char *mr_value_string(const mr_value *v, int64_t i, size_t *len)
 {
@@ -336,4 +379,7 @@ int mr_value_put_string(mr_value *v, int64_t i, const char *s, size_t len)
     return mr_value_set_string(v, i, s, len);
 }
 
-const mr_value *mr_value_item(const mr_value *v, int64_t i) { return i < 0 || i >= v->n ? NULL : v->items[i]; }
+const mr_value *mr_value_item(const mr_value *v, int64_t i)
+{
+    return i < 0 || i >= v->n ? NULL : v->items[i];
+}

@@ -13,7 +13,8 @@ typedef struct mr_builder {
     bool *need; /* by node */
     int cap_steps;
     mr_exec exec;
-    const int *out; /* ids of the present node's outputs: those of the graph, or of narrower floats that a step then carries */
+    const int *
+        out; /* ids of the present node's outputs: those of the graph, or of narrower floats that a step then carries */
 } mr_builder;
 
 /* The value is known: v takes over the reference. */

@@ -13,7 +13,10 @@ const char *mr_in_name(const mr_call *c, int i)
     return s->in[i < s->n_in ? i : s->n_in - 1].name;
 }
 
-int mr_call_version(const mr_call *c) { return c->node->schema ? c->node->schema->since : 0; }
+int mr_call_version(const mr_call *c)
+{
+    return c->node->schema ? c->node->schema->since : 0;
+}
 
 /* A claim about types is asked outside any session. */
 bool mr_call_carried(const mr_call *c)

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-bool mr_is_carried(mr_dtype d) { return mr_dtype_in(d, MR_BIT(MR_F16) | MR_BIT(MR_BF16) | MR_BIT(MR_F32)); }
+bool mr_is_carried(mr_dtype d)
+{
+    return mr_dtype_in(d, MR_BIT(MR_F16) | MR_BIT(MR_BF16) | MR_BIT(MR_F32));
+}
 
 mr_type mr_carrier_type(mr_type t)
 {

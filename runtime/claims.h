@@ -9,7 +9,7 @@ typedef struct mr_claim {
     const mr_schema *schema;
     const mr_type *types; /* by variable of the schema */
     bool runs;
-    bool excluded; /* no valid model has these types together, whatever each variable allows */
+    bool excluded;               /* no valid model has these types together, whatever each variable allows */
     const mr_impl *impl;         /* the row; NULL: none is needed (views, constants, function bodies) */
     const mr_cond *const *conds; /* what must hold besides; NULL: nothing */
 } mr_claim;

@@ -41,8 +41,8 @@ mr_device *mr_device_open(struct mr_env *env, const char *name, int index, char 
     const mr_device_plugin *p = library ? plugin_of(library, name, why, size) : NULL;
     void *context = NULL;
     if (p && !p->probe(index, why, size) && p->open(index, &context) == 0 && (d = calloc(1, sizeof *d))) {
-        *d = (mr_device){.name = p->name, .plugin = p, .library = library, .context = context, .index = index,
-                         .next = env->devices};
+        *d = (mr_device){
+            .name = p->name, .plugin = p, .library = library, .context = context, .index = index, .next = env->devices};
         env->devices = d;
     } else if (library) {
         dlclose(library);

@@ -64,9 +64,9 @@ typedef struct mr_refusal {
     const mr_node *node; /* as inlined; mr_node_file(node) is the file's */
     mr_type *in_types;   /* of the node's n_in inputs, kind MR_NONE where unknown */
     int n_in;
-    char *shown;         /* "mode = cubic, antialias = 1", or NULL */
-    int graph;           /* id of the graph it stands in */
-    bool needed;         /* by an output that is wanted */
+    char *shown; /* "mode = cubic, antialias = 1", or NULL */
+    int graph;   /* id of the graph it stands in */
+    bool needed; /* by an output that is wanted */
 } mr_refusal;
 
 typedef struct mr_refusals {
@@ -76,7 +76,7 @@ typedef struct mr_refusals {
 } mr_refusals;
 
 mr_refusal_kind mr_refusal_kind_of(mr_code c);
-bool mr_is_shape_conflict(mr_code c); /* hangs on the extents that are given */
+bool mr_is_shape_conflict(mr_code c);                /* hangs on the extents that are given */
 const char *mr_refusal_kind_name(mr_refusal_kind k); /* "invalid", "unknown_op" … as in JSON */
 mr_refusal *mr_refusals_add(mr_refusals *r, const mr_error *e, const mr_call *c); /* copies; c may be NULL */
 mr_refusal *mr_refusals_copy(mr_refusals *r, const mr_refusal *from);
@@ -84,7 +84,7 @@ void mr_refusals_free(mr_refusals *r);
 
 typedef struct mr_event { /* after each step of a run, and once for each folded node when observing */
     const mr_node *node;
-    const char *kernel; /* NULL: a view, a constant or control flow */
+    const char *kernel;  /* NULL: a view, a constant or control flow */
     const mr_call *call; /* in and out as they were run; out[i].t or out[i].v */
     int64_t begin_ns, end_ns;
     int depth; /* 0 in the main graph */
@@ -92,11 +92,11 @@ typedef struct mr_event { /* after each step of a run, and once for each folded 
 
 typedef struct mr_options {
     mr_mode mode;
-    bool f64;      /* --precision f64 */
-    int optimize;  /* 0, 1, 2 */
-    const char *device; /* NULL: cpu; cuda, cuda:1, cuda-host, cuda,cpu */
-    size_t memory_limit; /* bytes; 0: none */
-    double timeout_s;    /* 0: none */
+    bool f64;                                      /* --precision f64 */
+    int optimize;                                  /* 0, 1, 2 */
+    const char *device;                            /* NULL: cpu; cuda, cuda:1, cuda-host, cuda,cpu */
+    size_t memory_limit;                           /* bytes; 0: none */
+    double timeout_s;                              /* 0: none */
     void (*observe)(void *arg, const mr_event *e); /* NULL: nobody looks */
     void *observe_arg;
     const atomic_bool *cancel; /* set from elsewhere to stop the run; may be NULL */
@@ -107,23 +107,23 @@ typedef struct mr_options {
 
 /* Where a value of a plan lives. */
 typedef enum mr_place {
-    MR_AT_NONE,    /* absent, or never computed */
-    MR_AT_CONST,   /* known: an initializer or folded */
-    MR_AT_INPUT,   /* given by the caller: a formal input or a capture */
-    MR_AT_ARENA,   /* at offset of the frame's arena */
-    MR_AT_OUTPUT,  /* in a buffer that the caller gets */
-    MR_AT_OWNED    /* allocated while running: sizes hang on values, or it's no tensor */
+    MR_AT_NONE,   /* absent, or never computed */
+    MR_AT_CONST,  /* known: an initializer or folded */
+    MR_AT_INPUT,  /* given by the caller: a formal input or a capture */
+    MR_AT_ARENA,  /* at offset of the frame's arena */
+    MR_AT_OUTPUT, /* in a buffer that the caller gets */
+    MR_AT_OWNED   /* allocated while running: sizes hang on values, or it's no tensor */
 } mr_place;
 
 typedef struct mr_pvalue {
-    mr_type type;   /* kind MR_NONE: not known (fed by a refused node) or absent */
+    mr_type type;      /* kind MR_NONE: not known (fed by a refused node) or absent */
     mr_dtype declared; /* under --precision f64: the element type that checks see; else MR_UNDEFINED */
     mr_shape shape;
     mr_value *known; /* retained */
     mr_dim *elems;
     mr_place place;
     mr_device_kind dev;
-    int root;    /* the value whose memory this one is; itself when it has its own */
+    int root; /* the value whose memory this one is; itself when it has its own */
     size_t offset, bytes;
     int first, last; /* steps; of a root over all that share it */
     int twin;        /* id of the same value in the other memory, host or device; -1: none */
@@ -180,7 +180,8 @@ typedef struct mr_plan {
 
 typedef struct mr_slot {
     mr_tensor t;
-    mr_value *v; /* owner of what t points into, or the value itself when it is no tensor; NULL: the arena or a caller */
+    mr_value
+        *v; /* owner of what t points into, or the value itself when it is no tensor; NULL: the arena or a caller */
 } mr_slot;
 
 typedef struct mr_frame {
@@ -189,7 +190,7 @@ typedef struct mr_frame {
     mr_call *calls; /* one a step, arguments pointing into slots */
     struct mr_exec *exec;
     char *arena[MR_N_DEVICES], *scratch[MR_N_DEVICES]; /* by memory */
-    mr_region region; /* strings and small things of the run */
+    mr_region region;                                  /* strings and small things of the run */
 } mr_frame;
 
 typedef struct mr_session {
@@ -201,7 +202,7 @@ typedef struct mr_session {
     mr_plan **plans;          /* by graph id: a list, most recent first */
     int *outputs;             /* value ids of the main graph that are wanted */
     int n_outputs;
-    size_t live, peak;        /* bytes allocated outside arenas, while running */
+    size_t live, peak; /* bytes allocated outside arenas, while running */
     int64_t deadline_ns;
     bool checking; /* plans are made to be judged, not to run */
 } mr_session;

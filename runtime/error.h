@@ -3,8 +3,8 @@
  *     m.onnx: E0521 node 17 'conv1' (Conv-11): input 1 'W' float32[64,3,7]: expected rank 4, got rank 3
  *     hint: …
  *
- * A function that can fail takes an mr_error and returns a status; it writes the text once, at the place that knows most.
- * Callers add where: the node (mr_error_at_node), the file. */
+ * A function that can fail takes an mr_error and returns a status; it writes the text once, at the place that knows
+ * most. Callers add where: the node (mr_error_at_node), the file. */
 #ifndef MR_ERROR_H
 #define MR_ERROR_H
 
@@ -24,8 +24,8 @@ typedef enum mr_code {
 struct mr_error {
     mr_status status;
     mr_code code;
-    int node;         /* index of the file's node, or -1 */
-    char *where;      /* "node 17 'conv1' (Conv-11)", or NULL */
+    int node;          /* index of the file's node, or -1 */
+    char *where;       /* "node 17 'conv1' (Conv-11)", or NULL */
     char *text, *hint; /* hint may be NULL */
 };
 

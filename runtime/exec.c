@@ -20,7 +20,8 @@ static mr_status over_limit(mr_session *s, size_t bytes, mr_call *c)
 {
     size_t limit = s->options.memory_limit;
     if (!limit || s->live + bytes <= limit) return MR_OK;
-    return mr_call_fail(c, MR_E_MEMORY_LIMIT, "needs %zu bytes more while %zu of %zu are in use", bytes, s->live, limit);
+    return mr_call_fail(c, MR_E_MEMORY_LIMIT, "needs %zu bytes more while %zu of %zu are in use", bytes, s->live,
+                        limit);
 }
 
 static void grow(mr_session *s, size_t bytes)
@@ -65,8 +66,15 @@ static bool frame_calls(mr_frame *f)
     for (int k = 0; k < p->n_steps; k++) {
         const mr_step *st = &p->steps[k];
         mr_call *c = &f->calls[k];
-        *c = (mr_call){.node = st->node, .params = st->node->params, .n_in = st->n_in, .n_out = st->n_out, .fn = st->fn,
-                       .cpu = s->cpu, .pool = s->model->env->pool, .scratch = f->scratch[st->impl ? st->impl->dev : MR_CPU], .packed = st->packed,
+        *c = (mr_call){.node = st->node,
+                       .params = st->node->params,
+                       .n_in = st->n_in,
+                       .n_out = st->n_out,
+                       .fn = st->fn,
+                       .cpu = s->cpu,
+                       .pool = s->model->env->pool,
+                       .scratch = f->scratch[st->impl ? st->impl->dev : MR_CPU],
+                       .packed = st->packed,
                        .exec = f->exec};
         c->in = MR_REGION_NEW(&p->region, mr_arg, st->n_in + st->n_out + 1);
         if (!c->in) return false;
@@ -115,7 +123,8 @@ static bool frame_device(mr_frame *f)
         size_t bytes = mr_tensor_bytes(&v->known->t);
         f->slots[i].t = v->known->t;
         f->slots[i].t.data = d->plugin->alloc(d->context, bytes ? bytes : 1);
-        if (!f->slots[i].t.data || d->plugin->copy_in(d->context, f->slots[i].t.data, v->known->t.data, bytes)) return false;
+        if (!f->slots[i].t.data || d->plugin->copy_in(d->context, f->slots[i].t.data, v->known->t.data, bytes))
+            return false;
     }
     return true;
 }
@@ -339,11 +348,16 @@ static mr_status run_step(mr_frame *f, int k, mr_error *e)
     c->error = e;
     f->exec->step = st;
     switch (st->kind) {
-    case MR_STEP_RUN: return st->impl->run(c);
-    case MR_STEP_VIEW: return run_view(f, st, c);
-    case MR_STEP_DYNAMIC: return run_dynamic(f, st, c);
-    case MR_STEP_COPY: return run_copy(f, st, e);
-    case MR_STEP_CARRY: return run_carry(f, st, c);
+    case MR_STEP_RUN:
+        return st->impl->run(c);
+    case MR_STEP_VIEW:
+        return run_view(f, st, c);
+    case MR_STEP_DYNAMIC:
+        return run_dynamic(f, st, c);
+    case MR_STEP_COPY:
+        return run_copy(f, st, e);
+    case MR_STEP_CARRY:
+        return run_carry(f, st, c);
     }
     return mr_fail(e, MR_E_INTERNAL, "a step of no known kind");
 }
@@ -436,7 +450,8 @@ static mr_value *take(mr_frame *f, int id)
     mr_plan *p = f->plan;
     mr_pvalue *v = &p->values[id];
     mr_slot *s = &f->slots[id], *root = &f->slots[v->root];
-    if (v->known) return v->known->buffer || v->type.kind != MR_TENSOR ? mr_value_retain(v->known) : mr_value_copy(&v->known->t);
+    if (v->known)
+        return v->known->buffer || v->type.kind != MR_TENSOR ? mr_value_retain(v->known) : mr_value_copy(&v->known->t);
     if (s->v && s->v->type.kind != MR_TENSOR) return mr_value_retain(s->v);
     bool whole = root->v && root->v->buffer && s->t.dtype != MR_STRING && root->v->t.data == s->t.data &&
                  mr_tensor_count(&root->v->t) == mr_tensor_count(&s->t) && root->v->refs == 1;
@@ -484,8 +499,10 @@ mr_status mr_fold(mr_call *c, const mr_impl *impl, mr_value **outs)
     for (int o = 0; !st && o < c->n_out; o++) {
         if (c->node->out[o] < 0) continue;
         outs[o] = new_tensor(c, mr_out_dtype(c, o), &c->out[o].shape);
-        if (!outs[o]) st = MR_EMEMORY;
-        else c->out[o].t = &outs[o]->t;
+        if (!outs[o])
+            st = MR_EMEMORY;
+        else
+            c->out[o].t = &outs[o]->t;
     }
     c->packed = packed;
     c->scratch = scratch;

@@ -1,5 +1,5 @@
-/* fold.c: nodes whose outputs can be known while planning: constants, views of known values, and what is computed at once
- * because its inputs are known and small. That is how shape arithmetic becomes values. */
+/* fold.c: nodes whose outputs can be known while planning: constants, views of known values, and what is computed at
+ * once because its inputs are known and small. That is how shape arithmetic becomes values. */
 #include "builder.h"
 #include "carrier.h"
 
@@ -65,8 +65,10 @@ bool mr_fold_node(mr_builder *b, mr_call *c, const mr_impl *impl)
     c->error = kept;
     mr_error_clear(&ignored);
     for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0 && ok) ok = set_result(b, n->out[o], outs[o]);
-        else mr_value_release(outs[o]);
+        if (n->out[o] >= 0 && ok)
+            ok = set_result(b, n->out[o], outs[o]);
+        else
+            mr_value_release(outs[o]);
     if (ok) b->p->folded[b->p->n_folded++] = n;
     return ok;
 }

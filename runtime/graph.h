@@ -1,7 +1,7 @@
 /* graph.h: a model as minirt works on it: graphs of nodes and values, names resolved to indices.
  *
- * model.c builds it from protobuf; schema.c checks it against ONNX; nobody changes it after that but the rewriter, which
- * works on a copy. Everything hangs on the model's region and dies with it. */
+ * model.c builds it from protobuf; schema.c checks it against ONNX; nobody changes it after that but the rewriter,
+ * which works on a copy. Everything hangs on the model's region and dies with it. */
 #ifndef MR_GRAPH_H
 #define MR_GRAPH_H
 
@@ -38,7 +38,7 @@ typedef struct mr_attr {
     const char *name;
     mr_attr_kind kind;
     bool ignored; /* the operator knows it, and it makes no difference there */
-    int64_t n; /* elements of the list kinds */
+    int64_t n;    /* elements of the list kinds */
     union {
         int64_t i;
         float f;
@@ -46,8 +46,8 @@ typedef struct mr_attr {
         const int64_t *ints;
         const float *floats;
         const mr_string *strings;
-        mr_value **values; /* TENSOR, TENSORS, SPARSE_TENSOR(S): n of them (1 for the single kinds) */
-        mr_graph **graphs; /* GRAPH, GRAPHS */
+        mr_value **values;                  /* TENSOR, TENSORS, SPARSE_TENSOR(S): n of them (1 for the single kinds) */
+        mr_graph **graphs;                  /* GRAPH, GRAPHS */
         const struct mr_typed_shape *types; /* TYPE_PROTO(S) */
     };
 } mr_attr;
@@ -61,18 +61,19 @@ typedef struct mr_typed_shape {
 /* One named value of a graph. */
 typedef struct mr_vinfo {
     const char *name;
-    mr_typed_shape decl; /* from inputs, outputs, value_info or the initializer; kind MR_NONE when nothing declares it */
-    int producer;        /* position in the graph's nodes of the one that makes it, or -1 */
-    int producer_out;    /* which of its outputs */
-    int outer;           /* id in the parent graph of the value that this one refers to, or -1 */
-    bool is_input;       /* a formal input of the graph */
+    mr_typed_shape
+        decl;         /* from inputs, outputs, value_info or the initializer; kind MR_NONE when nothing declares it */
+    int producer;     /* position in the graph's nodes of the one that makes it, or -1 */
+    int producer_out; /* which of its outputs */
+    int outer;        /* id in the parent graph of the value that this one refers to, or -1 */
+    bool is_input;    /* a formal input of the graph */
     bool is_output;
     mr_value *init; /* initializer (also the default of an input), or NULL */
 } mr_vinfo;
 
 struct mr_node {
-    int index;          /* among the nodes of its graph, in the order of the file; unique within the graph */
-    const char *name;   /* "" when the file gives none */
+    int index;        /* among the nodes of its graph, in the order of the file; unique within the graph */
+    const char *name; /* "" when the file gives none */
     const char *op_type;
     const char *domain; /* "" is ai.onnx */
     const char *overload;
@@ -87,19 +88,19 @@ struct mr_node {
     mr_graph **subgraphs; /* all graphs of its attributes, in the order of the schema's attributes */
     int n_subgraphs;
     mr_graph *graph;
-    const mr_node *origin; /* the node of the file that this one came from, NULL: itself */
+    const mr_node *origin;   /* the node of the file that this one came from, NULL: itself */
     const char *origin_path; /* for nodes from function bodies: "Outer/Inner", else NULL */
-    mr_error refusal;      /* what the schema stage found against it; status MR_OK: nothing */
+    mr_error refusal;        /* what the schema stage found against it; status MR_OK: nothing */
 };
 
 struct mr_graph {
     const char *name;
     mr_graph_model *model;
-    mr_graph *parent;   /* NULL for the main graph */
+    mr_graph *parent;     /* NULL for the main graph */
     const mr_node *owner; /* the control-flow node that holds it … */
     const char *attr;     /* … as this attribute */
-    int id;             /* unique within the model: index into plan caches */
-    mr_node **nodes;    /* in topological order */
+    int id;               /* unique within the model: index into plan caches */
+    mr_node **nodes;      /* in topological order */
     int n_nodes;
     mr_vinfo *values;
     int n_values, cap_values;
@@ -124,7 +125,7 @@ struct mr_graph_model {
     const char **meta_keys, **meta_values;
     int n_meta;
     mr_graph *main;
-    int n_graphs; /* ids run from 0 to n_graphs - 1 */
+    int n_graphs;         /* ids run from 0 to n_graphs - 1 */
     const char **symbols; /* names of symbolic dims: dim value -(2 + k) is symbols[k] */
     int n_symbols, cap_symbols;
     mr_error *invalid; /* further violations of ONNX, beyond those that stand at nodes */
@@ -140,14 +141,14 @@ mr_status mr_graph_load(const char *path, mr_graph_model **out, mr_error *e);
 mr_status mr_graph_load_memory(const void *bytes, size_t n, const char *dir, mr_graph_model **out, mr_error *e);
 void mr_graph_free(mr_graph_model *m);
 
-int mr_graph_find_value(const mr_graph *g, const char *name); /* id or -1 */
-int mr_graph_add_value(mr_graph *g, const char *name);        /* for inlining and rewriting */
-mr_dim mr_model_symbol(mr_graph_model *m, const char *name);  /* the dim that stands for the name */
+int mr_graph_find_value(const mr_graph *g, const char *name);     /* id or -1 */
+int mr_graph_add_value(mr_graph *g, const char *name);            /* for inlining and rewriting */
+mr_dim mr_model_symbol(mr_graph_model *m, const char *name);      /* the dim that stands for the name */
 const char *mr_model_dim_name(const mr_graph_model *m, mr_dim d); /* NULL when d is no symbol */
-const mr_node *mr_node_file(const mr_node *n);                /* the node of the file: its origin, or itself */
+const mr_node *mr_node_file(const mr_node *n);                    /* the node of the file: its origin, or itself */
 /* "node 17 'conv1' (Conv-11)"; with the function path or the subgraph for inner nodes. buf is returned. */
 const char *mr_node_where(const mr_node *n, char *buf, size_t size);
-const char *mr_attr_kind_name(mr_attr_kind k); /* "FLOAT", "INTS" … */
+const char *mr_attr_kind_name(mr_attr_kind k);                   /* "FLOAT", "INTS" … */
 const mr_attr *mr_node_attr(const mr_node *n, const char *name); /* as the file gives it; NULL when absent */
 mr_status mr_model_invalid(mr_graph_model *m, mr_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

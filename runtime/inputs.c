@@ -62,9 +62,9 @@ static mr_status check_dims(const mr_graph *g, int i, const mr_value *x, binding
         binding *s = &symbols[-2 - want->d[d]];
         if (s->input >= 0 && s->extent != got.d[d])
             return mr_fail(e, MR_E_INPUT_SYMBOL,
-                           "symbol '%s' has two values: %lld from input '%s' axis %d, %lld from input '%s' axis %d", name,
-                           (long long)s->extent, g->values[g->inputs[s->input]].name, s->axis, (long long)got.d[d],
-                           v->name, d);
+                           "symbol '%s' has two values: %lld from input '%s' axis %d, %lld from input '%s' axis %d",
+                           name, (long long)s->extent, g->values[g->inputs[s->input]].name, s->axis,
+                           (long long)got.d[d], v->name, d);
         *s = (binding){got.d[d], i, d};
     }
     return MR_OK;
@@ -83,8 +83,10 @@ mr_status mr_inputs_check(const mr_graph *g, mr_value *const *in, mr_error *e)
             continue;
         }
         bool declared = v->decl.type.kind != MR_NONE && v->decl.type.elem != MR_UNDEFINED;
-        if (declared && !mr_type_equal(v->decl.type, in[i]->type)) st = wrong_type(v, in[i], e);
-        else if (in[i]->type.kind == MR_TENSOR && v->decl.shape.rank >= 0) st = check_dims(g, i, in[i], symbols, e);
+        if (declared && !mr_type_equal(v->decl.type, in[i]->type))
+            st = wrong_type(v, in[i], e);
+        else if (in[i]->type.kind == MR_TENSOR && v->decl.shape.rank >= 0)
+            st = check_dims(g, i, in[i], symbols, e);
     }
     mr_region_free(&r);
     return st;

@@ -1,7 +1,7 @@
 /* layout.c: where each value of a plan lives, and for how long.
  *
- * Values that share bytes (views, results computed in place) share a root. Roots with known sizes get offsets in one arena
- * by best fit over lifetimes, largest first, so the peak is known before the run. */
+ * Values that share bytes (views, results computed in place) share a root. Roots with known sizes get offsets in one
+ * arena by best fit over lifetimes, largest first, so the peak is known before the run. */
 #include "engine.h"
 
 #include <stdlib.h>
@@ -9,9 +9,15 @@
 
 #define ALIGN 64
 
-static size_t aligned(size_t n) { return (n + ALIGN - 1) / ALIGN * ALIGN; }
+static size_t aligned(size_t n)
+{
+    return (n + ALIGN - 1) / ALIGN * ALIGN;
+}
 
-static int root_of(const mr_plan *p, int id) { return p->values[id].root; }
+static int root_of(const mr_plan *p, int id)
+{
+    return p->values[id].root;
+}
 
 /* ---- lifetimes ---- */
 
@@ -92,7 +98,8 @@ static void place_outputs(mr_plan *p, const mr_step *st, int s)
         if (!st->view) continue;
         mr_place from = p->values[root_of(p, st->in[0])].place;
         if (from == MR_AT_ARENA) share(p, st->out[0], st->in[0]);
-        v->place = from == MR_AT_CONST ? MR_AT_INPUT : from; /* bytes of others either way: nothing to allocate or free */
+        v->place =
+            from == MR_AT_CONST ? MR_AT_INPUT : from; /* bytes of others either way: nothing to allocate or free */
     }
 }
 
@@ -102,7 +109,8 @@ static void place_results(mr_plan *p)
     for (int o = 0; o < p->n_outputs; o++) {
         mr_pvalue *v = &p->values[p->outputs[o]], *r = &p->values[v->root];
         size_t bytes;
-        if (r->place != MR_AT_ARENA || r->dev != MR_CPU || v->type.kind != MR_TENSOR || v->type.elem == MR_STRING) continue;
+        if (r->place != MR_AT_ARENA || r->dev != MR_CPU || v->type.kind != MR_TENSOR || v->type.elem == MR_STRING)
+            continue;
         if (!mr_shape_bytes(&v->shape, (mr_dtype)v->type.elem, &bytes) || bytes != r->bytes) continue;
         r->place = MR_AT_OUTPUT;
         p->output_bytes += aligned(bytes);
@@ -200,6 +208,7 @@ mr_status mr_plan_layout(mr_plan *p, mr_error *e)
         mr_place root = p->values[root_of(p, i)].place;
         if (p->values[i].place == MR_AT_ARENA) p->values[i].place = root;
     }
-    if (!place_arena(p, MR_CPU) || !place_arena(p, MR_CUDA) || !list_drops(p)) return mr_fail(e, MR_E_MEMORY, "out of memory while planning");
+    if (!place_arena(p, MR_CPU) || !place_arena(p, MR_CUDA) || !list_drops(p))
+        return mr_fail(e, MR_E_MEMORY, "out of memory while planning");
     return MR_OK;
 }

@@ -8,16 +8,16 @@
  *     if (mr_run_execute(run, e) != MR_OK) puts(mr_error_get(e).text);
  *     const mr_value *y = mr_run_output(run, 0);
  *
- * Ownership: what a function named …_create, …_load, …_new, mr_value_tensor or mr_value_wrap returns is the caller's, to be
- * given back to the …_destroy, …_free or …_release of its type. Everything else that a function returns is borrowed: it
- * lives as long as the object it was asked of, or until the next call that the function's text names. An environment
- * outlives its models by itself, and a model its runs: they hold references.
+ * Ownership: what a function named …_create, …_load, …_new, mr_value_tensor or mr_value_wrap returns is the caller's,
+ * to be given back to the …_destroy, …_free or …_release of its type. Everything else that a function returns is
+ * borrowed: it lives as long as the object it was asked of, or until the next call that the function's text names. An
+ * environment outlives its models by itself, and a model its runs: they hold references.
  *
- * Threads: an mr_env and an mr_model may be used from any number of threads at once; an mr_run, an mr_value that's being
- * written and an mr_error by one at a time. Runs of one model share its weights.
+ * Threads: an mr_env and an mr_model may be used from any number of threads at once; an mr_run, an mr_value that's
+ * being written and an mr_error by one at a time. Runs of one model share its weights.
  *
- * Strings are UTF-8 and end with 0 unless a length is given. No function prints, exits or aborts. e may be NULL wherever
- * a function takes an mr_error. */
+ * Strings are UTF-8 and end with 0 unless a length is given. No function prints, exits or aborts. e may be NULL
+ * wherever a function takes an mr_error. */
 #ifndef MINIRT_H
 #define MINIRT_H
 
@@ -33,15 +33,15 @@ extern "C" {
 /* What a call came to; also the exit status of the commands. */
 typedef enum mr_status {
     MR_OK = 0,
-    MR_EUSAGE = 2,        /* the call or command line is wrong */
-    MR_EINVALID = 3,      /* not a valid model */
-    MR_EUNSUPPORTED = 4,  /* valid ONNX that minirt lacks */
-    MR_EINPUT = 5,        /* the caller's tensors do not fit */
-    MR_ENODE = 6,         /* a node failed while running */
-    MR_EDEVICE = 7,       /* the device cannot be used */
-    MR_EMEMORY = 8,       /* out of memory, or over a limit */
-    MR_EIO = 9,           /* a file could not be read or written */
-    MR_EINTERNAL = 70,    /* a bug in minirt */
+    MR_EUSAGE = 2,       /* the call or command line is wrong */
+    MR_EINVALID = 3,     /* not a valid model */
+    MR_EUNSUPPORTED = 4, /* valid ONNX that minirt lacks */
+    MR_EINPUT = 5,       /* the caller's tensors do not fit */
+    MR_ENODE = 6,        /* a node failed while running */
+    MR_EDEVICE = 7,      /* the device cannot be used */
+    MR_EMEMORY = 8,      /* out of memory, or over a limit */
+    MR_EIO = 9,          /* a file could not be read or written */
+    MR_EINTERNAL = 70,   /* a bug in minirt */
     MR_ETIMEOUT = 75,
     MR_ECANCELLED = 130
 } mr_status;
@@ -104,8 +104,8 @@ const char *mr_version(void);
 
 typedef struct mr_error_info {
     mr_status status;
-    int code;         /* 521 of "E0521"; `minirt explain E0521` has the long text. 0: no error */
-    int node;         /* index of the file's node, or -1 */
+    int code;          /* 521 of "E0521"; `minirt explain E0521` has the long text. 0: no error */
+    int node;          /* index of the file's node, or -1 */
     const char *where; /* "node 17 'conv1' (Conv-11)", or NULL */
     const char *text;  /* NULL: no error */
     const char *hint;  /* NULL: none */
@@ -138,11 +138,11 @@ void mr_model_destroy(mr_model *m);
 typedef struct mr_io_info {
     const char *name;
     mr_kind kind;
-    mr_dtype dtype;   /* of the tensor, or of what the sequence, optional or map holds */
-    int rank;         /* -1: not declared */
-    int64_t dims[16]; /* -1: symbolic or unknown */
+    mr_dtype dtype;          /* of the tensor, or of what the sequence, optional or map holds */
+    int rank;                /* -1: not declared */
+    int64_t dims[16];        /* -1: symbolic or unknown */
     const char *symbols[16]; /* the name of a symbolic dim, else NULL */
-    int optional;     /* an input that has a default */
+    int optional;            /* an input that has a default */
 } mr_io_info;
 
 int mr_model_input_count(const mr_model *m);
@@ -155,7 +155,7 @@ const char *mr_model_metadata(const mr_model *m, const char *key); /* NULL: not 
 int mr_model_refusal_count(mr_model *m, const char *device, mr_error *e); /* -1: e says */
 typedef struct mr_refusal_info {
     mr_error_info error;
-    const char *kind; /* "invalid", "unknown_op", "not_in_opset", "unsupported", "depends_on_value" */
+    const char *kind;               /* "invalid", "unknown_op", "not_in_opset", "unsupported", "depends_on_value" */
     const char *op, *domain, *name; /* of the node; NULL when it stands against the model as a whole */
     int version;
 } mr_refusal_info;
@@ -179,8 +179,8 @@ mr_status mr_run_execute(mr_run *r, mr_error *e);
 /* Of the last execution; lives until the next one. NULL: none. */
 const mr_value *mr_run_output(const mr_run *r, int i);
 mr_value *mr_run_take_output(mr_run *r, int i); /* the caller's, to keep */
-/* The same on a thread of its own: start returns at once, wait gives what execute would have. Between them the run has no
- * outputs, and refuses to be bound or executed. */
+/* The same on a thread of its own: start returns at once, wait gives what execute would have. Between them the run has
+ * no outputs, and refuses to be bound or executed. */
 mr_status mr_run_start(mr_run *r, mr_error *e);
 mr_status mr_run_wait(mr_run *r, mr_error *e);
 void mr_run_cancel(mr_run *r); /* from any thread; the run ends with MR_ECANCELLED after its current node */
@@ -189,7 +189,8 @@ void mr_run_cancel(mr_run *r); /* from any thread; the run ends with MR_ECANCELL
 
 /* A tensor of its own memory, zeroed. NULL: out of memory, or no such type, rank or dims. */
 mr_value *mr_value_tensor(mr_dtype dtype, int rank, const int64_t *dims);
-/* A tensor over the caller's memory, which must stay until the value is released. Row-major. NULL: as above, or strings. */
+/* A tensor over the caller's memory, which must stay until the value is released. Row-major. NULL: as above, or
+ * strings. */
 mr_value *mr_value_wrap(mr_dtype dtype, int rank, const int64_t *dims, void *data);
 mr_value *mr_value_retain(mr_value *v);
 void mr_value_release(mr_value *v); /* NULL is allowed */
@@ -198,7 +199,7 @@ mr_kind mr_value_kind(const mr_value *v);
 mr_dtype mr_value_dtype(const mr_value *v);
 int mr_value_rank(const mr_value *v);
 const int64_t *mr_value_dims(const mr_value *v);
-int64_t mr_value_count(const mr_value *v); /* elements of a tensor; items of a sequence, optional or map */
+int64_t mr_value_count(const mr_value *v);    /* elements of a tensor; items of a sequence, optional or map */
 const void *mr_value_data(const mr_value *v); /* of a tensor that holds no strings; types under a byte: one a byte */
 void *mr_value_data_mut(mr_value *v);
 const char *mr_value_string(const mr_value *v, int64_t i, size_t *len); /* element i of a string tensor; no final 0 */

@@ -36,14 +36,14 @@ typedef struct mr_call {
     const void *params;
     int n_in, n_out; /* as the node has them; trailing absent ones are dropped */
     mr_arg *in, *out;
-    mr_fn fn;                          /* what have() returned */
-    const struct mr_cpu_fns *cpu;      /* the kernels of this mode */
-    const struct mr_cuda_fns *cuda;    /* of the device, for MR_CUDA rows */
-    void *stream;                      /* likewise */
+    mr_fn fn;                       /* what have() returned */
+    const struct mr_cpu_fns *cpu;   /* the kernels of this mode */
+    const struct mr_cuda_fns *cuda; /* of the device, for MR_CUDA rows */
+    void *stream;                   /* likewise */
     mr_pool *pool;
-    void *scratch;                     /* as many bytes as scratch() asked for, 64-byte aligned */
-    void **packed;                     /* packed[i]: input i as the row's pack made it, or NULL */
-    void *state;                       /* what count leaves for run, of mr_call_alloc */
+    void *scratch; /* as many bytes as scratch() asked for, 64-byte aligned */
+    void **packed; /* packed[i]: input i as the row's pack made it, or NULL */
+    void *state;   /* what count leaves for run, of mr_call_alloc */
     mr_error *error;
     struct mr_exec *exec; /* the engine's */
 } mr_call;
@@ -58,7 +58,7 @@ typedef struct mr_cond {
     /* writes "mode = cubic, antialias = 1" for the report; may be NULL */
     void (*show)(const mr_call *c, const void *params, char *buf, size_t size);
 } mr_cond;
-#define MR_NEEDS_RANK(i) (UINT64_C(1) << (i))
+#define MR_NEEDS_RANK(i)  (UINT64_C(1) << (i))
 #define MR_NEEDS_SHAPE(i) (UINT64_C(1) << (16 + (i)))
 #define MR_NEEDS_VALUE(i) (UINT64_C(1) << (32 + (i)))
 
@@ -81,11 +81,11 @@ typedef struct mr_impl {
     mr_fn (*have)(const mr_call *c);
     const mr_cond *const *conds; /* NULL: none */
     mr_status (*run)(mr_call *c);
-    mr_status (*count)(mr_call *c);         /* NULL: infer gives all shapes once the inputs' values are known */
-    size_t (*scratch)(const mr_call *c);    /* NULL: none */
-    uint32_t inplace;                       /* bit i: output 0 may be computed over input i (same bytes, same shape) */
-    uint32_t host_in;                       /* MR_CUDA rows: inputs that are read on the host (shapes, axes …) */
-    uint32_t pack_in;                       /* inputs that are packed when they're constant */
+    mr_status (*count)(mr_call *c);      /* NULL: infer gives all shapes once the inputs' values are known */
+    size_t (*scratch)(const mr_call *c); /* NULL: none */
+    uint32_t inplace;                    /* bit i: output 0 may be computed over input i (same bytes, same shape) */
+    uint32_t host_in;                    /* MR_CUDA rows: inputs that are read on the host (shapes, axes …) */
+    uint32_t pack_in;                    /* inputs that are packed when they're constant */
     size_t (*pack_size)(const mr_call *c, int i); /* 0: not in this case */
     void (*pack)(const mr_call *c, int i, void *dst);
     const struct mr_epilogue *epilogue; /* what may be fused behind it */
@@ -106,8 +106,8 @@ enum {
 /* One behaviour of an operator, over a range of schema versions (since ≤ version of the schema ≤ until). */
 struct mr_op {
     const char *domain, *name;
-    int since, until;    /* until 0: the newest */
-    size_t params_size;  /* 0: no attributes */
+    int since, until;   /* until 0: the newest */
+    size_t params_size; /* 0: no attributes */
     void (*read)(mr_reader *r, void *params);
     mr_status (*infer)(mr_call *c);
     const mr_impl *impls; /* ends with {0}; NULL for views and constants */
@@ -126,11 +126,11 @@ const mr_op *mr_op_at(int i);
 int64_t mr_read_int(mr_reader *r, const char *name, int64_t fallback);
 float mr_read_float(mr_reader *r, const char *name, float fallback);
 mr_string mr_read_string(mr_reader *r, const char *name, const char *fallback);
-int mr_read_ints(mr_reader *r, const char *name, const int64_t **out);     /* count, -1 when absent */
-int mr_read_floats(mr_reader *r, const char *name, const float **out);     /* count, -1 when absent */
+int mr_read_ints(mr_reader *r, const char *name, const int64_t **out);      /* count, -1 when absent */
+int mr_read_floats(mr_reader *r, const char *name, const float **out);      /* count, -1 when absent */
 int mr_read_strings(mr_reader *r, const char *name, const mr_string **out); /* count, -1 when absent */
-const mr_tensor *mr_read_tensor(mr_reader *r, const char *name);           /* NULL when absent */
-mr_value *mr_read_value(mr_reader *r, const char *name);                   /* tensor or sparse tensor; NULL when absent */
+const mr_tensor *mr_read_tensor(mr_reader *r, const char *name);            /* NULL when absent */
+mr_value *mr_read_value(mr_reader *r, const char *name); /* tensor or sparse tensor; NULL when absent */
 const mr_typed_shape *mr_read_type(mr_reader *r, const char *name);
 bool mr_read_has(mr_reader *r, const char *name); /* given in the node; counts as read */
 /* The index of a string attribute's value in names (NULL-terminated); a value outside is an error of the model:
@@ -144,16 +144,25 @@ void mr_read_fail(mr_reader *r, mr_code code, const char *fmt, ...) __attribute_
 
 /* ---- while inferring and running ---- */
 
-static inline bool mr_in_has(const mr_call *c, int i) { return i < c->n_in && c->in[i].type.kind != MR_NONE; }
-static inline bool mr_out_wanted(const mr_call *c, int o) { return o < c->n_out && c->node->out[o] >= 0; }
+static inline bool mr_in_has(const mr_call *c, int i)
+{
+    return i < c->n_in && c->in[i].type.kind != MR_NONE;
+}
+static inline bool mr_out_wanted(const mr_call *c, int o)
+{
+    return o < c->n_out && c->node->out[o] >= 0;
+}
 static inline mr_dtype mr_in_dtype(const mr_call *c, int i)
 {
     return mr_in_has(c, i) ? (mr_dtype)c->in[i].type.elem : MR_UNDEFINED;
 }
-static inline mr_dtype mr_out_dtype(const mr_call *c, int o) { return o < c->n_out ? (mr_dtype)c->out[o].type.elem : MR_UNDEFINED; }
+static inline mr_dtype mr_out_dtype(const mr_call *c, int o)
+{
+    return o < c->n_out ? (mr_dtype)c->out[o].type.elem : MR_UNDEFINED;
+}
 const char *mr_in_name(const mr_call *c, int i); /* ONNX's name of the input: "X", "sizes" … */
 int mr_call_version(const mr_call *c);           /* since_version of the schema */
-bool mr_call_carried(const mr_call *c);          /* --precision f64: no rounding to a narrower float, whatever asks for it */
+bool mr_call_carried(const mr_call *c); /* --precision f64: no rounding to a narrower float, whatever asks for it */
 /* Sets the error and returns its status. Names the input when i >= 0: "input 1 'W' float32[64,3,7]: …". */
 mr_status mr_call_fail(mr_call *c, mr_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 mr_status mr_call_fail_in(mr_call *c, mr_code code, int i, const char *fmt, ...) __attribute__((format(printf, 4, 5)));

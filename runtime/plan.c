@@ -12,7 +12,10 @@
 
 #define PLANS_PER_GRAPH 8 /* signatures of one subgraph before its dims are left open */
 
-mr_status mr_builder_no_memory(mr_error *e) { return mr_fail(e, MR_E_MEMORY, "out of memory while planning"); }
+mr_status mr_builder_no_memory(mr_error *e)
+{
+    return mr_fail(e, MR_E_MEMORY, "out of memory while planning");
+}
 
 /* ---- which nodes ---- */
 
@@ -52,8 +55,14 @@ static int present(const int *ids, int n)
 
 static bool make_call(mr_builder *b, const mr_node *n, mr_call *c, mr_error *e)
 {
-    *c = (mr_call){.node = n, .params = n->params, .n_in = present(n->in, n->n_in), .n_out = n->n_out,
-                   .cpu = b->s->cpu, .pool = b->s->model->env->pool, .error = e, .exec = &b->exec};
+    *c = (mr_call){.node = n,
+                   .params = n->params,
+                   .n_in = present(n->in, n->n_in),
+                   .n_out = n->n_out,
+                   .cpu = b->s->cpu,
+                   .pool = b->s->model->env->pool,
+                   .error = e,
+                   .exec = &b->exec};
     if (b->s->device) {
         c->cuda = b->s->device->plugin->fns;
         c->stream = b->s->device->plugin->stream(b->s->device->context);
@@ -99,9 +108,12 @@ static void guess_outputs(mr_builder *b, const mr_node *n, const mr_call *c)
         mr_value *given = b->s->options.assume ? b->s->options.assume(b->s->options.assume_arg, info->name) : NULL;
         v->place = MR_AT_NONE;
         v->shape = mr_shape_unknown();
-        if (given) mr_pvalue_set_known(v, given);
-        else if (info->decl.type.kind) v->type = info->decl.type, v->shape = info->decl.shape;
-        else if (!in || !n->schema || !mr_schema_out_type(n, in, c->n_in, o, &v->type)) v->type = (mr_type){0};
+        if (given)
+            mr_pvalue_set_known(v, given);
+        else if (info->decl.type.kind)
+            v->type = info->decl.type, v->shape = info->decl.shape;
+        else if (!in || !n->schema || !mr_schema_out_type(n, in, c->n_in, o, &v->type))
+            v->type = (mr_type){0};
     }
 }
 
@@ -179,7 +191,8 @@ static bool is_view(const mr_builder *b, const mr_call *c)
     return mr_in_dtype(c, 0) == MR_F64 && (mr_is_carried(mr_out_dtype(c, 0)) || mr_out_dtype(c, 0) == MR_F64);
 }
 
-/* A row that makes a narrower float of its own accord (its type is an attribute) does so; a step behind it carries on. */
+/* A row that makes a narrower float of its own accord (its type is an attribute) does so; a step behind it carries on.
+ */
 static mr_status add_carried_step(mr_builder *b, mr_call *c, const mr_impl *impl)
 {
     const mr_node *n = c->node;
@@ -370,7 +383,10 @@ void mr_plan_free(mr_plan *p)
 
 /* ---- the cache ---- */
 
-static bool dim_fits(mr_dim plan, mr_dim d, bool loose) { return plan == d || (loose && plan < 0); }
+static bool dim_fits(mr_dim plan, mr_dim d, bool loose)
+{
+    return plan == d || (loose && plan < 0);
+}
 
 static bool key_fits(const mr_key *plan, const mr_key *k, bool loose)
 {
@@ -426,4 +442,3 @@ mr_plan *mr_plan_get(mr_session *s, const mr_graph *g, const mr_key *keys, int n
     p->next = *list;
     return *list = p;
 }
-

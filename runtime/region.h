@@ -8,7 +8,7 @@ typedef struct mr_region {
     struct mr_block *head;
 } mr_region;
 
-void *mr_region_alloc(mr_region *r, size_t bytes); /* zeroed, 16-byte aligned; NULL when out of memory */
+void *mr_region_alloc(mr_region *r, size_t bytes);               /* zeroed, 16-byte aligned; NULL when out of memory */
 char *mr_region_string(mr_region *r, const char *s, size_t len); /* a copy with a final 0 */
 char *mr_region_printf(mr_region *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void mr_region_free(mr_region *r);

@@ -12,9 +12,12 @@ static bool missing(const mr_call *c, const mr_cond *k, char *buf, size_t size)
         bool rank = k->needs & (MR_NEEDS_RANK(i) | MR_NEEDS_SHAPE(i)), dims = k->needs & MR_NEEDS_SHAPE(i);
         if (!mr_in_has(c, i) || c->in[i].type.kind != MR_TENSOR) continue;
         const char *what = NULL;
-        if (rank && c->in[i].shape.rank < 0) what = "the rank of";
-        else if (dims && !mr_shape_known(&c->in[i].shape)) what = "the shape of";
-        else if ((k->needs & MR_NEEDS_VALUE(i)) && !c->in[i].t) what = "the value of";
+        if (rank && c->in[i].shape.rank < 0)
+            what = "the rank of";
+        else if (dims && !mr_shape_known(&c->in[i].shape))
+            what = "the shape of";
+        else if ((k->needs & MR_NEEDS_VALUE(i)) && !c->in[i].t)
+            what = "the value of";
         if (!what) continue;
         snprintf(buf, size, "%s input %d '%s'", what, i, mr_in_name(c, i));
         return true;
@@ -97,14 +100,21 @@ mr_refusal_kind mr_refusal_kind_of(mr_code c)
 {
     switch (c) {
     case MR_E_UNKNOWN_OP:
-    case MR_E_UNKNOWN_DOMAIN: return MR_REFUSE_UNKNOWN_OP;
-    case MR_E_NOT_IN_OPSET: return MR_REFUSE_NOT_IN_OPSET;
-    case MR_E_DEPENDS: return MR_REFUSE_DEPENDS;
-    default: return mr_code_status(c) == MR_EUNSUPPORTED ? MR_REFUSE_UNSUPPORTED : MR_REFUSE_INVALID;
+    case MR_E_UNKNOWN_DOMAIN:
+        return MR_REFUSE_UNKNOWN_OP;
+    case MR_E_NOT_IN_OPSET:
+        return MR_REFUSE_NOT_IN_OPSET;
+    case MR_E_DEPENDS:
+        return MR_REFUSE_DEPENDS;
+    default:
+        return mr_code_status(c) == MR_EUNSUPPORTED ? MR_REFUSE_UNSUPPORTED : MR_REFUSE_INVALID;
     }
 }
 
-bool mr_is_shape_conflict(mr_code c) { return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE; }
+bool mr_is_shape_conflict(mr_code c)
+{
+    return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE;
+}
 
 const char *mr_refusal_kind_name(mr_refusal_kind k)
 {
@@ -112,7 +122,10 @@ const char *mr_refusal_kind_name(mr_refusal_kind k)
     return names[k];
 }
 
-static char *copy(const char *s) { return s ? strdup(s) : NULL; }
+static char *copy(const char *s)
+{
+    return s ? strdup(s) : NULL;
+}
 
 static mr_refusal *new_refusal(mr_refusals *r, const mr_error *e)
 {

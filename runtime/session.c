@@ -298,8 +298,9 @@ static mr_status over_limit(const mr_session *s, const mr_plan *p, mr_error *e)
 {
     size_t limit = s->options.memory_limit, peak = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
     if (!limit || peak <= limit) return MR_OK;
-    mr_fail(e, MR_E_MEMORY_LIMIT, "needs %zu bytes (%zu for tensors, %zu outputs, %zu scratch, %zu packed weights), the limit is %zu",
-            peak, p->arena[MR_CPU], p->output_bytes, p->scratch, p->packed_bytes, limit);
+    mr_fail(e, MR_E_MEMORY_LIMIT,
+            "needs %zu bytes (%zu for tensors, %zu outputs, %zu scratch, %zu packed weights), the limit is %zu", peak,
+            p->arena[MR_CPU], p->output_bytes, p->scratch, p->packed_bytes, limit);
     mr_error_hint(e, "smaller batches or images need less; --memory-limit sets another limit");
     return e->status;
 }

@@ -18,7 +18,8 @@ static void give_back(const mr_graph_model *g, const mr_tensor *t)
     const char *at = t->data;
     for (int i = 0; i < g->n_maps; i++) {
         const char *begin = g->maps[i]->data;
-        if (at >= begin && at < begin + g->maps[i]->size) mr_map_forget(g->maps[i], (size_t)(at - begin), mr_tensor_bytes(t));
+        if (at >= begin && at < begin + g->maps[i]->size)
+            mr_map_forget(g->maps[i], (size_t)(at - begin), mr_tensor_bytes(t));
     }
 }
 
@@ -92,8 +93,13 @@ static int new_value(mr_builder *b, int id)
     if (!grown) return -1;
     p->values = grown;
     int made = p->n_values++;
-    p->values[made] = (mr_pvalue){.type = grown[id].type, .shape = grown[id].shape, .dev = grown[id].dev, .root = made,
-                                  .first = -1, .last = -1, .twin = -1};
+    p->values[made] = (mr_pvalue){.type = grown[id].type,
+                                  .shape = grown[id].shape,
+                                  .dev = grown[id].dev,
+                                  .root = made,
+                                  .first = -1,
+                                  .last = -1,
+                                  .twin = -1};
     return made;
 }
 
@@ -149,8 +155,8 @@ static int *inputs_at(mr_builder *b, const mr_node *n, int n_in, mr_device_kind 
 static mr_status add_step(mr_builder *b, mr_call *c, const mr_impl *impl, bool view)
 {
     const mr_node *n = c->node;
-    bool fixed = mr_call_shapes_known(c) && !(n->op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) &&
-                 !(impl && impl->count);
+    bool fixed =
+        mr_call_shapes_known(c) && !(n->op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) && !(impl && impl->count);
     mr_device_kind dev = view ? b->p->values[n->in[0]].dev : impl ? impl->dev : MR_CPU;
     int *in = view ? n->in : inputs_at(b, n, c->n_in, dev, impl);
     mr_step *st = in ? new_step(b) : NULL;
@@ -169,8 +175,14 @@ static mr_status add_step(mr_builder *b, mr_call *c, const mr_impl *impl, bool v
     return MR_OK;
 }
 
-mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl) { return add_step(b, c, impl, false); }
-mr_status mr_add_view(mr_builder *b, mr_call *c) { return add_step(b, c, NULL, true); }
+mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl)
+{
+    return add_step(b, c, impl, false);
+}
+mr_status mr_add_view(mr_builder *b, mr_call *c)
+{
+    return add_step(b, c, NULL, true);
+}
 
 int mr_narrow_twin(mr_builder *b, int id, mr_dtype d)
 {
@@ -197,4 +209,3 @@ bool mr_outputs_to_host(mr_builder *b)
     p->outputs = ids;
     return ids != NULL;
 }
-

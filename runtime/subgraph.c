@@ -48,8 +48,8 @@ mr_status mr_infer_subgraph(mr_call *c, int k, bool certain, int n_in, const mr_
     for (int i = 0; i < n_in; i++) keys[i] = (mr_key){in[i].type, in[i].shape, NULL, formal_dtype(c, sub, i)};
     mr_capture_keys(c, sub, keys + n_in);
     /* Under check every node counts, and nothing is kept; otherwise the plan is likely the one that will run. */
-    mr_plan *p = s->checking ? mr_plan_build(s, sub, keys, n_keys, true, c->error)
-                             : mr_plan_get(s, sub, keys, n_keys, c->error);
+    mr_plan *p =
+        s->checking ? mr_plan_build(s, sub, keys, n_keys, true, c->error) : mr_plan_get(s, sub, keys, n_keys, c->error);
     if (!p) return c->error->status;
     if (planning) adopt_refusals(c->exec->plan, p, certain);
     for (int o = 0; o < n_out; o++) {
@@ -86,8 +86,8 @@ mr_status mr_call_subgraph(mr_call *c, int k, int n_in, mr_value *const *in, int
                             sub->n_inputs, sub->n_outputs, n_in, n_out);
     }
     for (int i = 0; i < n_in; i++)
-        keys[i] = (mr_key){in[i]->type, in[i]->type.kind == MR_TENSOR ? mr_tensor_shape(&in[i]->t) : mr_shape_unknown(), NULL,
-                           formal_dtype(c, sub, i)};
+        keys[i] = (mr_key){in[i]->type, in[i]->type.kind == MR_TENSOR ? mr_tensor_shape(&in[i]->t) : mr_shape_unknown(),
+                           NULL, formal_dtype(c, sub, i)};
     mr_capture_keys(c, sub, keys + n_in);
     mr_plan *p = mr_plan_get(s, sub, keys, n_keys, c->error);
     free(keys);

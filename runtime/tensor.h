@@ -15,9 +15,18 @@ typedef struct mr_shape {
     mr_dim d[MR_MAX_RANK];
 } mr_shape;
 
-static inline mr_shape mr_shape_unknown(void) { return (mr_shape){.rank = -1}; }
-static inline mr_shape mr_shape_scalar(void) { return (mr_shape){.rank = 0}; }
-static inline mr_shape mr_shape_1d(mr_dim n) { return (mr_shape){.rank = 1, .d = {n}}; }
+static inline mr_shape mr_shape_unknown(void)
+{
+    return (mr_shape){.rank = -1};
+}
+static inline mr_shape mr_shape_scalar(void)
+{
+    return (mr_shape){.rank = 0};
+}
+static inline mr_shape mr_shape_1d(mr_dim n)
+{
+    return (mr_shape){.rank = 1, .d = {n}};
+}
 /* rank known, every dim unknown */
 mr_shape mr_shape_of_rank(int rank);
 bool mr_shape_known(const mr_shape *s); /* rank and all dims are known */

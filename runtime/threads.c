@@ -59,7 +59,10 @@ void mr_pool_destroy(mr_pool *p)
     free(p);
 }
 
-int mr_pool_threads(const mr_pool *p) { return p ? p->threads : 1; }
+int mr_pool_threads(const mr_pool *p)
+{
+    return p ? p->threads : 1;
+}
 
 typedef struct {
     void (*fn)(void *, int64_t, int64_t);

@@ -16,6 +16,7 @@ int mr_pool_threads(const mr_pool *p); /* 1 for NULL */
 
 /* Calls fn(arg, begin, end) for disjoint ranges that cover [0, n), each grain long but for the last. pool NULL, or busy
  * with another run (or with this one: calls may nest): serially, with the same ranges. */
-void mr_parallel_for(mr_pool *pool, int64_t n, int64_t grain, void (*fn)(void *arg, int64_t begin, int64_t end), void *arg);
+void mr_parallel_for(mr_pool *pool, int64_t n, int64_t grain, void (*fn)(void *arg, int64_t begin, int64_t end),
+                     void *arg);
 
 #endif

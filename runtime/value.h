@@ -10,8 +10,8 @@
 struct mr_value {
     mr_type type;
     mr_tensor t;      /* MR_TENSOR; MR_SPARSE: the dense shape in dims, data = NULL */
-    mr_value **items; /* MR_SEQUENCE, MR_SEQ_MAP: n elements · MR_OPTIONAL*: n is 0 or 1 · MR_MAP: keys, values (1-D tensors)
-                         · MR_SPARSE: values [N], ascending linear indices int64 [N] */
+    mr_value **items; /* MR_SEQUENCE, MR_SEQ_MAP: n elements · MR_OPTIONAL*: n is 0 or 1 · MR_MAP: keys, values (1-D
+                         tensors) · MR_SPARSE: values [N], ascending linear indices int64 [N] */
     int64_t n;
     int refs;      /* atomic */
     void *buffer;  /* what t.data points into when owned by this value, else NULL */

@@ -11,7 +11,8 @@ static const struct {
 } sections[] = {
     {FOR_CONFORMANCE, "Cases"},  {FOR_INPUTS, "Inputs"},       {FOR_SHAPES, "Shapes"}, {FOR_OUTPUTS, "Outputs"},
     {FOR_RUN, "Looking inside"}, {FOR_TOLERANCE, "Comparing"}, {FOR_INFO, "Showing"},  {FOR_OPS, "Choosing"},
-    {FOR_MARKDOWN, "Form"},    {FOR_RUNNING, "Running"},    {FOR_JSON, "Results"},        {FOR_LOG, "Messages"},  {FOR_ALWAYS, "Always"},
+    {FOR_MARKDOWN, "Form"},      {FOR_RUNNING, "Running"},     {FOR_JSON, "Results"},  {FOR_LOG, "Messages"},
+    {FOR_ALWAYS, "Always"},
 };
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 

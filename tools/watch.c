@@ -146,10 +146,10 @@ static void trace(mr_watch *w, const mr_event *ev)
     json_t *args = json_pack("{s:s, s:s*, s:i, s:o, s:o}", "op", ev->node->op_type, "kernel", ev->kernel, "node",
                              file->index, "inputs", types_of(ev->call->in, ev->call->n_in), "outputs",
                              types_of(ev->call->out, ev->call->n_out));
-    json_t *j = json_pack("{s:o, s:s, s:s, s:i, s:i, s:f, s:f, s:o}", "name", mr_json_text(name), "cat",
-                          ev->node->op_type, "ph", "X", "pid", 1, "tid", 1, "ts",
-                          (double)(ev->begin_ns - w->begin_ns) / 1e3, "dur", (double)(ev->end_ns - ev->begin_ns) / 1e3,
-                          "args", args);
+    json_t *j =
+        json_pack("{s:o, s:s, s:s, s:i, s:i, s:f, s:f, s:o}", "name", mr_json_text(name), "cat", ev->node->op_type,
+                  "ph", "X", "pid", 1, "tid", 1, "ts", (double)(ev->begin_ns - w->begin_ns) / 1e3, "dur",
+                  (double)(ev->end_ns - ev->begin_ns) / 1e3, "args", args);
     fputs(w->comma ? ",\n" : "\n", w->trace);
     json_dumpf(j, w->trace, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(j);

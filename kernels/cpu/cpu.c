@@ -26,7 +26,8 @@ unsigned mr_cpu_isa(void)
     if (mask && strstr(mask, "noblas")) isa &= ~(unsigned)MR_ISA_BLAS;
     if (mask && !strncmp(mask, "scalar", 6)) isa &= ~(unsigned)(MR_ISA_AVX2 | MR_ISA_AVX512);
     if (mask && !strncmp(mask, "avx2", 4)) isa &= ~(unsigned)MR_ISA_AVX512;
-    if (isa & MR_ISA_AVX2) isa &= ~(unsigned)MR_ISA_BLAS; /* all its slots are faster there: the library is not loaded */
+    if (isa & MR_ISA_AVX2)
+        isa &= ~(unsigned)MR_ISA_BLAS; /* all its slots are faster there: the library is not loaded */
     return isa;
 }
 

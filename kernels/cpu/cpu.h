@@ -14,7 +14,7 @@ typedef struct mr_cpu_fns {
 
 enum { MR_ISA_SCALAR = 0, MR_ISA_BLAS = 1, MR_ISA_AVX2 = 2, MR_ISA_AVX512 = 4 };
 
-unsigned mr_cpu_isa(void);                         /* what this machine has, masked by MINIRT_ISA */
-void mr_cpu_fill(mr_cpu_fns *f, unsigned isa);     /* scalar fills all; better levels override */
+unsigned mr_cpu_isa(void);                     /* what this machine has, masked by MINIRT_ISA */
+void mr_cpu_fill(mr_cpu_fns *f, unsigned isa); /* scalar fills all; better levels override */
 
 #endif

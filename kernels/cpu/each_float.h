@@ -5,14 +5,14 @@
  * Arithmetic in double on f16, bf16 and f32 gives the correctly rounded sum, product, quotient and root of the storage
  * type, since 53 ≥ 2·24 + 2. */
 #define MR_CAT_(a, b) a##_##b
-#define MR_CAT(a, b) MR_CAT_(a, b)
-#define NAME(f) MR_CAT(f, SUFFIX)
+#define MR_CAT(a, b)  MR_CAT_(a, b)
+#define NAME(f)       MR_CAT(f, SUFFIX)
 
-#define S mr_f16
-#define LD(x) ((double)mr_f16_to_f32(x))
-#define ST(v) mr_f16_from_f64(v)
+#define S      mr_f16
+#define LD(x)  ((double)mr_f16_to_f32(x))
+#define ST(v)  mr_f16_from_f64(v)
 #define SUFFIX f16
-#define DT MR_F16
+#define DT     MR_F16
 #include MR_BODY
 #undef S
 #undef LD
@@ -20,11 +20,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_bf16
-#define LD(x) ((double)mr_bf16_to_f32(x))
-#define ST(v) mr_bf16_from_f64(v)
+#define S      mr_bf16
+#define LD(x)  ((double)mr_bf16_to_f32(x))
+#define ST(v)  mr_bf16_from_f64(v)
 #define SUFFIX bf16
-#define DT MR_BF16
+#define DT     MR_BF16
 #include MR_BODY
 #undef S
 #undef LD
@@ -32,11 +32,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S float
-#define LD(x) ((double)(x))
-#define ST(v) ((float)(v))
+#define S      float
+#define LD(x)  ((double)(x))
+#define ST(v)  ((float)(v))
 #define SUFFIX f32
-#define DT MR_F32
+#define DT     MR_F32
 #include MR_BODY
 #undef S
 #undef LD
@@ -44,11 +44,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S double
-#define LD(x) (x)
-#define ST(v) (v)
+#define S      double
+#define LD(x)  (x)
+#define ST(v)  (v)
 #define SUFFIX f64
-#define DT MR_F64
+#define DT     MR_F64
 #include MR_BODY
 #undef S
 #undef LD

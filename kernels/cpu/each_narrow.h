@@ -3,14 +3,14 @@
  *   LD(x)    S → double, exact      DT       the mr_dtype
  *   ST(v)    double → S, rounded once; saturate and round (mr_e8m0_round) must be in scope, whether or not used */
 #define MR_CAT_(a, b) a##_##b
-#define MR_CAT(a, b) MR_CAT_(a, b)
-#define NAME(f) MR_CAT(f, SUFFIX)
+#define MR_CAT(a, b)  MR_CAT_(a, b)
+#define NAME(f)       MR_CAT(f, SUFFIX)
 
-#define S mr_f8e4m3fn
-#define LD(x) ((double)mr_f8e4m3fn_to_f32(x))
-#define ST(v) mr_f8e4m3fn_from_f64(v, saturate)
+#define S      mr_f8e4m3fn
+#define LD(x)  ((double)mr_f8e4m3fn_to_f32(x))
+#define ST(v)  mr_f8e4m3fn_from_f64(v, saturate)
 #define SUFFIX f8e4m3fn
-#define DT MR_F8E4M3FN
+#define DT     MR_F8E4M3FN
 #include MR_BODY
 #undef S
 #undef LD
@@ -18,11 +18,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f8e4m3fnuz
-#define LD(x) ((double)mr_f8e4m3fnuz_to_f32(x))
-#define ST(v) mr_f8e4m3fnuz_from_f64(v, saturate)
+#define S      mr_f8e4m3fnuz
+#define LD(x)  ((double)mr_f8e4m3fnuz_to_f32(x))
+#define ST(v)  mr_f8e4m3fnuz_from_f64(v, saturate)
 #define SUFFIX f8e4m3fnuz
-#define DT MR_F8E4M3FNUZ
+#define DT     MR_F8E4M3FNUZ
 #include MR_BODY
 #undef S
 #undef LD
@@ -30,11 +30,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f8e5m2
-#define LD(x) ((double)mr_f8e5m2_to_f32(x))
-#define ST(v) mr_f8e5m2_from_f64(v, saturate)
+#define S      mr_f8e5m2
+#define LD(x)  ((double)mr_f8e5m2_to_f32(x))
+#define ST(v)  mr_f8e5m2_from_f64(v, saturate)
 #define SUFFIX f8e5m2
-#define DT MR_F8E5M2
+#define DT     MR_F8E5M2
 #include MR_BODY
 #undef S
 #undef LD
@@ -42,11 +42,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f8e5m2fnuz
-#define LD(x) ((double)mr_f8e5m2fnuz_to_f32(x))
-#define ST(v) mr_f8e5m2fnuz_from_f64(v, saturate)
+#define S      mr_f8e5m2fnuz
+#define LD(x)  ((double)mr_f8e5m2fnuz_to_f32(x))
+#define ST(v)  mr_f8e5m2fnuz_from_f64(v, saturate)
 #define SUFFIX f8e5m2fnuz
-#define DT MR_F8E5M2FNUZ
+#define DT     MR_F8E5M2FNUZ
 #include MR_BODY
 #undef S
 #undef LD
@@ -54,11 +54,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f8e8m0
-#define LD(x) ((double)mr_f8e8m0_to_f32(x))
-#define ST(v) mr_f8e8m0_from_f64(v, saturate, round)
+#define S      mr_f8e8m0
+#define LD(x)  ((double)mr_f8e8m0_to_f32(x))
+#define ST(v)  mr_f8e8m0_from_f64(v, saturate, round)
 #define SUFFIX f8e8m0
-#define DT MR_F8E8M0
+#define DT     MR_F8E8M0
 #include MR_BODY
 #undef S
 #undef LD
@@ -66,11 +66,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f6e2m3
-#define LD(x) ((double)mr_f6e2m3_to_f32(x))
-#define ST(v) mr_f6e2m3_from_f64(v)
+#define S      mr_f6e2m3
+#define LD(x)  ((double)mr_f6e2m3_to_f32(x))
+#define ST(v)  mr_f6e2m3_from_f64(v)
 #define SUFFIX f6e2m3
-#define DT MR_F6E2M3
+#define DT     MR_F6E2M3
 #include MR_BODY
 #undef S
 #undef LD
@@ -78,11 +78,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f6e3m2
-#define LD(x) ((double)mr_f6e3m2_to_f32(x))
-#define ST(v) mr_f6e3m2_from_f64(v)
+#define S      mr_f6e3m2
+#define LD(x)  ((double)mr_f6e3m2_to_f32(x))
+#define ST(v)  mr_f6e3m2_from_f64(v)
 #define SUFFIX f6e3m2
-#define DT MR_F6E3M2
+#define DT     MR_F6E3M2
 #include MR_BODY
 #undef S
 #undef LD
@@ -90,11 +90,11 @@
 #undef SUFFIX
 #undef DT
 
-#define S mr_f4e2m1
-#define LD(x) ((double)mr_f4e2m1_to_f32(x))
-#define ST(v) mr_f4e2m1_from_f64(v)
+#define S      mr_f4e2m1
+#define LD(x)  ((double)mr_f4e2m1_to_f32(x))
+#define ST(v)  mr_f4e2m1_from_f64(v)
 #define SUFFIX f4e2m1
-#define DT MR_F4E2M1
+#define DT     MR_F4E2M1
 #include MR_BODY
 #undef S
 #undef LD

@@ -34,8 +34,10 @@ static inline nearest_walk nearest_from(const mr_nearest_args *a, int64_t row)
 static inline void nearest_next(nearest_walk *w)
 {
     w->row++;
-    if (++w->i == w->n) *w = nearest_from(w->a, w->row);
-    else w->at = w->outer + nearest_offset(w->a, w->a->rank - 2, w->i);
+    if (++w->i == w->n)
+        *w = nearest_from(w->a, w->row);
+    else
+        w->at = w->outer + nearest_offset(w->a, w->a->rank - 2, w->i);
 }
 
 #endif

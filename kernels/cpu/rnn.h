@@ -63,8 +63,9 @@ typedef struct mr_rnn_args {
     void *scratch; /* as many bytes as the scratch slot says */
 } mr_rnn_args;
 
-/* A step of an LSTM whose products are sums of integers: gates = x_sums · x_scale · w_scale + h_sums · h_scale · r_scale,
- * all [rows, 4 · hidden], the scales of W and R [4 · hidden]. Of lstm it reads hidden, b, p, act, clip and input_forget. */
+/* A step of an LSTM whose products are sums of integers: gates = x_sums · x_scale · w_scale + h_sums · h_scale ·
+ * r_scale, all [rows, 4 · hidden], the scales of W and R [4 · hidden]. Of lstm it reads hidden, b, p, act, clip and
+ * input_forget. */
 typedef struct mr_lstm_cell_args {
     const mr_rnn_args *lstm;
     int direction;

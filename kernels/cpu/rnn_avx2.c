@@ -4,4 +4,7 @@
 #define TILE_ROWS 6
 #include "kernels/cpu/rnn_levels.inc"
 
-void mr_rnn_fill_avx2(mr_rnn_fns *f) { fill(f); }
+void mr_rnn_fill_avx2(mr_rnn_fns *f)
+{
+    fill(f);
+}

@@ -4,4 +4,7 @@
 #define TILE_ROWS 12
 #include "kernels/cpu/rnn_levels.inc"
 
-void mr_rnn_fill_avx512(mr_rnn_fns *f) { fill(f); }
+void mr_rnn_fill_avx512(mr_rnn_fns *f)
+{
+    fill(f);
+}

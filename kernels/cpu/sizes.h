@@ -11,7 +11,10 @@ typedef struct mr_u128 {
 
 #define MR_N_SIZES 5
 /* 1, 2, 4, 8, 16 → 0 … 4 */
-static inline int mr_size_index(size_t size) { return __builtin_ctz((unsigned)size); }
+static inline int mr_size_index(size_t size)
+{
+    return __builtin_ctz((unsigned)size);
+}
 
 /* The grain for mr_parallel_for over units of `bytes` each: what is worth giving to another thread. */
 #define MR_PART_BYTES (1 << 16)
