@@ -7,6 +7,7 @@
 int mr_command_run(const mr_args *a);
 int mr_command_check(const mr_args *a);
 int mr_command_info(const mr_args *a);
+int mr_command_bench(const mr_args *a);
 int mr_command_ops(const mr_args *a);
 int mr_command_devices(const mr_args *a);
 int mr_command_explain(const mr_args *a);

@@ -61,6 +61,24 @@ static const mr_command commands[] = {
         .run = mr_command_compare,
     },
     {
+        .name = "bench",
+        .arguments = "MODEL [INPUT…]",
+        .summary = "how fast, by percentile, extent, thread count and node?",
+        .text = "  minirt bench model.onnx                              made-up inputs, all cores\n"
+                "  minirt bench model.onnx -s batch=1,2,4,8 -t 1,2      a sweep: a point for each combination\n"
+                "  minirt bench model.onnx in.npz --seconds 20 --top 30 longer, and more of the nodes\n"
+                "  minirt bench model.onnx --json=bench.json            for other programs\n"
+                "  minirt bench model.onnx --profile trace.json         open it in chrome://tracing or Perfetto\n\n"
+                "Each point loads the model anew, warms up, and runs until the 95 % interval of the median is within\n"
+                "1 % of it, or --seconds are over. Some further runs are watched, for the table of nodes: GFLOP/s,\n"
+                "their share of what this machine was measured to reach, and GB/s of inputs and outputs. Items are\n"
+                "the first extent of the first input. Extents that nobody sets are 1.",
+        .min_args = 1,
+        .max_args = -1,
+        .groups = MODEL_INPUTS | FOR_BENCH | FOR_JSON,
+        .run = mr_command_bench,
+    },
+    {
         .name = "ops",
         .arguments = "[OP]",
         .summary = "which operators run: version by version, with which types, on which device",

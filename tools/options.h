@@ -22,7 +22,8 @@ enum {
     FOR_CONFORMANCE = 512,
     FOR_INFO = 1024,
     FOR_OPS = 2048,
-    FOR_MARKDOWN = 4096
+    FOR_MARKDOWN = 4096,
+    FOR_BENCH = 8192
 };
 
 typedef struct mr_option {
