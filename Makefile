@@ -19,7 +19,7 @@ CXX := g++
 endif
 
 # What Debian has and minirt builds with; the README says what each is for. OpenBLAS is opened while running.
-PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas0-serial libpthreadpool-dev \
+PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas0-serial \
             libzip-dev libjansson-dev libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
             libpcre2-dev libunistring-dev
 TEST_PACKAGES := libcmocka-dev libsimde-dev python3 python3-venv
@@ -33,7 +33,7 @@ KERNEL_FLAGS := -O3 -fno-math-errno -fno-trapping-math
 
 # Regular expressions (PCRE2) and what Unicode says of characters (libunistring) are too wide to be written again by hand.
 TEXT_LIBS := -lpcre2-8 -lunistring
-LIBS      := -lprotobuf-c -lpthreadpool $(TEXT_LIBS) -lm -lpthread -ldl
+LIBS      := -lprotobuf-c $(TEXT_LIBS) -lm -lpthread -ldl
 TOOL_LIBS := -lzip -ljansson -ljpeg -lpng
 
 LIB_SRC  := $(wildcard runtime/*.c ops/*.c kernels/cpu/*.c)

@@ -73,6 +73,12 @@ test-models: all
 	$B/minirt-conformance --mode fast --timeout 600 $(or $(MODELS),$B/models)
 	$B/minirt-conformance --mode reference --timeout 600 $(or $(MODELS),$B/models)
 
+## bench             minirt against ONNX Runtime, [MODELS=DIR] [BENCH='--threads 1 -k PATTERN']; build/bench.json
+.PHONY: bench
+bench: test-setup
+	@$(MAKE) --no-print-directory -j$(JOBS) all $(if $(MODELS),,models)
+	$(PYTHON) tests/bench/bench.py $B $(or $(MODELS),$B/models) $B/bench.json $(BENCH)
+
 ## lint              formatter, cppcheck, and the greps that guard the design
 .PHONY: lint
 lint:

@@ -33,7 +33,7 @@ $B/obj/simde/tests/kernels/checker.o: tests/kernels/checker.c | $B/gen/onnx.pb-c
 	$(if $(V),,@echo "  cc $< (SIMDe)")
 	$(Q)$(CC) $(C_FLAGS) -DMR_SIMDE -MMD -MP -c $< -o $@
 
-## bench             times every kernel of every level against scalar: build/tests/checker --bench [PATTERN]
-.PHONY: bench
-bench: $B/tests/checker
+## bench-kernels     times every kernel of every level against scalar: build/tests/checker --bench [PATTERN]
+.PHONY: bench-kernels
+bench-kernels: $B/tests/checker
 	$B/tests/checker --bench
