@@ -6,9 +6,26 @@ MODELS is a folder of test folders. For each model and thread count a fresh proc
 it once (load + first result, peak memory); then the two measure in turns, so that what disturbs the machine disturbs both.
 The ratio is of the least times; the spread is of the ratios of the rounds. Both engines at their defaults.
 """
-import argparse, fnmatch, json, math, os, subprocess, sys, time
+import argparse, fnmatch, glob, json, math, os, subprocess, sys, tempfile, time
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def feeds_of(path, folder):
+    graph = onnx.load(path, load_external_data=False).graph
+    given = {i.name for i in graph.initializer}
+    names = [i.name for i in graph.input if i.name not in given]
+    feeds = {}
+    for file in glob.glob(f'{folder}/input_*.pb'):
+        tensor = onnx.TensorProto()
+        tensor.ParseFromString(open(file, 'rb').read())
+        index = int(os.path.basename(file)[6:-3])
+        feeds[tensor.name or names[index]] = numpy_helper.to_array(tensor)
+    return feeds
 
 
 class Worker:
@@ -33,8 +50,8 @@ class Worker:
         self.p.wait()
 
 
-def measure(a, folder, threads):
-    args = (f'{folder}/model.onnx', f'{folder}/test_data_set_0', threads, os.path.abspath(f'{a.build}/libminirt.so'))
+def measure(a, path, inputs, threads):
+    args = (path, inputs, threads, os.path.abspath(f'{a.build}/libminirt.so'))
     ours, theirs = Worker('minirt', *args), Worker('onnxruntime', *args)
     rounds = []
     for _ in range(a.rounds):
@@ -65,14 +82,16 @@ def main():
     p.add_argument('--rounds', type=int, default=4), p.add_argument('-k', default='*')
     a = p.parse_args()
     names = sorted(n for n in os.listdir(a.models) if os.path.exists(f'{a.models}/{n}/model.onnx'))
-    results, failed = [], []
+    results, failed, inputs = [], [], tempfile.NamedTemporaryFile(suffix='.npz').name
     print(f"{'model':32} thr     minirt       ORT  ratio (spread)     load  memory")
     for name in names:
         if not fnmatch.fnmatch(name, a.k):
             continue
+        path = f'{a.models}/{name}/model.onnx'
+        np.savez(inputs, **feeds_of(path, f'{a.models}/{name}/test_data_set_0'))
         for threads in map(int, a.threads.split(',')):
             try:
-                r = measure(a, f'{a.models}/{name}', threads)
+                r = measure(a, path, inputs, threads)
             except RuntimeError as e:
                 failed.append(f'{name}: {e}')
                 break

@@ -1,32 +1,18 @@
 #!/usr/bin/env python3
-"""One engine with one model, run on command. usage: worker.py minirt|onnxruntime MODEL SET THREADS [LIBRARY]
+"""One engine with one model, run on command. usage: worker.py minirt|onnxruntime MODEL INPUTS.npz THREADS [LIBRARY]
 
 Says {"load_ms", "first_ms", "rss_bytes"} when it is ready; then for each line SECONDS on stdin it runs for about so long
-and says the list of times in milliseconds. SET is a folder of input_N.pb, or "-": every input is made up. rss_bytes: what
-the process's peak grew by, since before the engine was loaded.
+and says the list of times in milliseconds. rss_bytes: what the process's peak grew by since before the engine was loaded
+(the inputs are read from an npz, so that no other memory was ever in use).
 """
-import ctypes, glob, json, os, resource, sys, time
+import ctypes, json, sys, time
 
 import numpy as np
-import onnx
-from onnx import numpy_helper
-
-
-def feeds_of(path, folder):
-    graph = onnx.load(path, load_external_data=False).graph
-    given = {i.name for i in graph.initializer}
-    names = [i.name for i in graph.input if i.name not in given]
-    feeds = {}
-    for file in glob.glob(f'{folder}/input_*.pb'):
-        tensor = onnx.TensorProto()
-        tensor.ParseFromString(open(file, 'rb').read())
-        index = int(os.path.basename(file)[6:-3])
-        feeds[tensor.name or names[index]] = numpy_helper.to_array(tensor)
-    return feeds
 
 
 def peak_rss():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    with open('/proc/self/status') as f:  # getrusage's is the parent's where that one was larger
+        return next(int(line.split()[1]) for line in f if line.startswith('VmHWM')) * 1024
 
 
 class OnnxRuntime:
@@ -42,6 +28,11 @@ class OnnxRuntime:
 
     def run(self):
         self.session.run(None, self.feeds)
+
+
+# ONNX's numbers of the types that inputs have.
+DTYPES = {'float32': 1, 'uint8': 2, 'int8': 3, 'uint16': 4, 'int16': 5, 'int32': 6, 'int64': 7, 'bool': 9, 'float16': 10,
+          'float64': 11, 'uint32': 12, 'uint64': 13}
 
 
 class EnvOptions(ctypes.Structure):
@@ -74,7 +65,7 @@ class Minirt:
         self.kept = []
         for name, array in feeds.items():
             array = np.asarray(array, order='C')
-            dtype = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+            dtype = DTYPES[array.dtype.name]
             dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
             value = self.lib.mr_value_wrap(dtype, array.ndim, dims, ctypes.c_void_p(array.ctypes.data))
             self.lib.mr_run_bind(self.handle, name.encode(), ctypes.c_void_p(value), self.error)
@@ -86,8 +77,8 @@ class Minirt:
 
 
 def main():
-    engine, path, folder, threads, *library = sys.argv[1:]
-    feeds = feeds_of(path, folder)
+    engine, path, inputs, threads, *library = sys.argv[1:]
+    feeds = dict(np.load(inputs))
     kind = OnnxRuntime if engine == 'onnxruntime' else Minirt
     if engine == 'onnxruntime':
         before = peak_rss()
