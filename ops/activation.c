@@ -2,6 +2,7 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 
 #include <string.h>
 
@@ -81,7 +82,7 @@ static const mr_impl activation_impls[] = {
 #define ACTIVATION_OF(DOMAIN, NAME, SINCE)                                                                             \
     {                                                                                                                  \
         .domain = DOMAIN, .name = NAME, .since = SINCE, .params_size = sizeof(activation_params),                      \
-        .read = activation_read, .infer = mr_infer_like, .impls = activation_impls                                     \
+        .read = activation_read, .infer = mr_infer_like, .impls = activation_impls, .flops = mr_flops_each             \
     }
 
 const mr_op mr_ops_activation[] = {

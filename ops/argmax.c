@@ -1,6 +1,7 @@
 /* argmax.c: ArgMax, ArgMin. */
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
+#include "ops/flops.h"
 
 typedef struct arg_params {
     int64_t axis;
@@ -85,7 +86,7 @@ static const mr_impl impls[] = {{.name = "arg_cuda", .dev = MR_CUDA, .have = hav
                                 {0}};
 
 const mr_op mr_ops_argmax[] = {
-    {"", "ArgMax", 1, 0, sizeof(arg_params), read_max, infer, impls, 0, NULL},
-    {"", "ArgMin", 1, 0, sizeof(arg_params), read_min, infer, impls, 0, NULL},
+    {"", "ArgMax", 1, 0, sizeof(arg_params), read_max, infer, impls, 0, NULL, mr_flops_over_input},
+    {"", "ArgMin", 1, 0, sizeof(arg_params), read_min, infer, impls, 0, NULL, mr_flops_over_input},
     {0},
 };

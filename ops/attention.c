@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 
 typedef struct attention_params {
     int64_t heads, kv_heads; /* 0: not given */
@@ -268,7 +269,14 @@ static const mr_impl attention_rows[] = {
     {.name = "attention", .dev = MR_CPU, .have = have_attention, .run = attention_run, .scratch = attention_scratch},
     {0}};
 
+static double attention_flops(const mr_call *c)
+{
+    mr_attention_dims d;
+    return attention_dims((mr_call *)(uintptr_t)c, &d) ? NAN : mr_flops_attention_of(&d);
+}
+
 const mr_op mr_ops_attention[] = {
-    {"", "Attention", 23, 0, sizeof(attention_params), attention_read, attention_infer, attention_rows, 0, NULL},
+    {"", "Attention", 23, 0, sizeof(attention_params), attention_read, attention_infer, attention_rows, 0, NULL,
+     attention_flops},
     {0},
 };

@@ -2,6 +2,7 @@
  */
 #include "kernels/cpu/cpu.h"
 #include "ops/boxes.h"
+#include "ops/flops.h"
 #include "ops/rules.h"
 #include "ops/widen.h"
 
@@ -233,15 +234,22 @@ static const mr_impl impls[] = {{.name = "batchnorm_cpu", .have = have, .run = r
 static const mr_impl mvn_impls[] = {
     {.name = "mvn_cpu", .have = have_mvn, .run = run_mvn, .scratch = mvn_scratch, .inplace = 1}, {0}};
 
+/* A scale and an offset an element; in training mode also mean and variance. */
+static double batchnorm_flops(const mr_call *c)
+{
+    return trains(c) ? mr_flops_standardize(c) : mr_flops_two_each(c);
+}
+
 #define BATCHNORM(since, until, read)                                                                                  \
     {                                                                                                                  \
-        "", "BatchNormalization", since, until, sizeof(batchnorm_params), read, infer, impls, 0, NULL                  \
+        "", "BatchNormalization", since, until, sizeof(batchnorm_params), read, infer, impls, 0, NULL, batchnorm_flops \
     }
 
 const mr_op mr_ops_batchnorm[] = {
     BATCHNORM(1, 6, read_1),
     BATCHNORM(7, 13, read_7),
     BATCHNORM(14, 0, read_14),
-    {"", "MeanVarianceNormalization", 9, 0, sizeof(mvn_params), read_mvn, infer_mvn, mvn_impls, 0, NULL},
+    {"", "MeanVarianceNormalization", 9, 0, sizeof(mvn_params), read_mvn, infer_mvn, mvn_impls, 0, NULL,
+     mr_flops_standardize},
     {0},
 };

@@ -4,6 +4,7 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 
 #include <string.h>
 
@@ -207,7 +208,7 @@ static void shift_read(mr_reader *r, void *params)
 #define BINARY(NAME, SINCE, READ, INFER, IMPLS)                                                                        \
     {                                                                                                                  \
         .domain = "", .name = NAME, .since = SINCE, .params_size = sizeof(binary_params), .read = READ,                \
-        .infer = INFER, .impls = IMPLS                                                                                 \
+        .infer = INFER, .impls = IMPLS, .flops = mr_flops_each                                                         \
     }
 
 const mr_op mr_ops_binary[] = {

@@ -123,6 +123,6 @@ static mr_status run(mr_call *c)
 static const mr_impl impls[] = {{.name = "col2im_cpu", .have = have, .run = run}, {0}};
 
 const mr_op mr_ops_col2im[] = {
-    {"", "Col2Im", 18, 0, sizeof(col2im_params), read, infer, impls, 0, NULL},
+    {"", "Col2Im", 18, 0, sizeof(col2im_params), read, infer, impls, 0, NULL, NULL},
     {0},
 };

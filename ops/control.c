@@ -1,6 +1,7 @@
 /* control.c: If and Loop, and what all operators with subgraphs share. */
 #include "ops/control.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,7 +292,25 @@ static mr_status loop_run(mr_call *c)
 
 static const mr_impl loop_impls[] = {{.name = "loop", .dev = MR_CPU, .have = mr_have_control, .run = loop_run}, {0}};
 
+/* Of the branch that is taken, where that is known, else of the one that does more. */
+static double if_flops(const mr_call *c)
+{
+    const if_params *p = c->params;
+    const mr_tensor *cond = c->in[0].t;
+    if (cond) return mr_subgraph_flops(c, mr_tensor_int(cond, 0) ? p->then_branch : p->else_branch);
+    double then = mr_subgraph_flops(c, p->then_branch), otherwise = mr_subgraph_flops(c, p->else_branch);
+    return isnan(then) || then > otherwise ? then : otherwise;
+}
+
+/* Of all rounds that M allows. */
+static double loop_flops(const mr_call *c)
+{
+    const loop_params *p = c->params;
+    if (!mr_in_has(c, 0) || !c->in[0].t) return NAN;
+    return (double)mr_tensor_int(c->in[0].t, 0) * mr_subgraph_flops(c, p->body);
+}
+
 const mr_op mr_ops_control[] = {
-    {"", "If", 1, 0, sizeof(if_params), if_read, if_infer, if_impls, MR_OP_CONTROL, NULL},
-    {"", "Loop", 1, 0, sizeof(loop_params), loop_read, loop_infer, loop_impls, MR_OP_CONTROL, NULL},
+    {"", "If", 1, 0, sizeof(if_params), if_read, if_infer, if_impls, MR_OP_CONTROL, NULL, if_flops},
+    {"", "Loop", 1, 0, sizeof(loop_params), loop_read, loop_infer, loop_impls, MR_OP_CONTROL, NULL, loop_flops},
     {0}};

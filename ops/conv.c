@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
+#include "ops/flops.h"
 
 static const void *data_of(const mr_call *c, int i)
 {
@@ -279,15 +280,28 @@ static const mr_impl qlinear_rows[] = {{.name = "qlinear_conv",
                                         .pack = qlinear_pack},
                                        {0}};
 
-#define CONV(op, from, INFER, ROWS)                                                                                    \
+double mr_conv_flops(const mr_call *c)
+{
+    return mr_flops_conv_of(c, 1, 2);
+}
+static double integer_flops(const mr_call *c)
+{
+    return mr_flops_conv_of(c, W, c->n_in);
+}
+static double qlinear_flops(const mr_call *c)
+{
+    return mr_flops_conv_of(c, Q_W, Q_B);
+}
+
+#define CONV(op, from, INFER, ROWS, FLOPS)                                                                             \
     {                                                                                                                  \
         .name = op, .domain = "", .since = from, .params_size = sizeof(mr_conv_params), .read = mr_conv_read,          \
-        .infer = INFER, .impls = ROWS                                                                                  \
+        .infer = INFER, .impls = ROWS, .flops = FLOPS                                                                  \
     }
 
 const mr_op mr_ops_conv[] = {
-    CONV("Conv", 1, mr_conv_infer, conv_rows),
-    CONV("ConvInteger", 10, integer_infer, integer_rows),
-    CONV("QLinearConv", 10, qlinear_infer, qlinear_rows),
+    CONV("Conv", 1, mr_conv_infer, conv_rows, mr_conv_flops),
+    CONV("ConvInteger", 10, integer_infer, integer_rows, integer_flops),
+    CONV("QLinearConv", 10, qlinear_infer, qlinear_rows, qlinear_flops),
     {0},
 };

@@ -31,5 +31,6 @@ size_t mr_conv_scratch(const mr_call *c);
 mr_status mr_conv_run(mr_call *c);
 size_t mr_conv_pack_size(const mr_call *c, int i);
 void mr_conv_pack(const mr_call *c, int i, void *dst);
+double mr_conv_flops(const mr_call *c);
 
 #endif

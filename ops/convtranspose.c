@@ -2,6 +2,7 @@
 #include "ops/convolution.h"
 
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 
 typedef struct transpose_params {
     mr_conv_params conv;
@@ -250,6 +251,14 @@ static const mr_impl transpose_rows[] = {{.name = "conv_transpose",
                                           .pack = transpose_pack},
                                          {0}};
 
+/* Each element of X goes through the taps of its channel. */
+static double transpose_flops(const mr_call *c)
+{
+    const mr_shape *w = &c->in[1].shape;
+    double taps = w->d[0] > 0 ? mr_count(w) / (double)w->d[0] : 0;
+    return 2 * taps * mr_count(&c->in[0].shape) + (mr_in_has(c, 2) ? mr_flops_each(c) : 0);
+}
+
 const mr_op mr_ops_convtranspose[] = {
     {.name = "ConvTranspose",
      .domain = "",
@@ -257,6 +266,7 @@ const mr_op mr_ops_convtranspose[] = {
      .params_size = sizeof(transpose_params),
      .read = transpose_read,
      .infer = transpose_infer,
-     .impls = transpose_rows},
+     .impls = transpose_rows,
+     .flops = transpose_flops},
     {0},
 };

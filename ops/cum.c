@@ -1,5 +1,6 @@
 /* cum.c: CumSum, CumProd. */
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 #include "ops/rules.h"
 
 typedef struct cum_params {
@@ -62,7 +63,7 @@ static const mr_impl sum_impls[] = {{.name = "cum_sum_cpu", .have = have_sum, .r
 static const mr_impl prod_impls[] = {{.name = "cum_prod_cpu", .have = have_prod, .run = run, .inplace = 1}, {0}};
 
 const mr_op mr_ops_cum[] = {
-    {"", "CumSum", 11, 0, sizeof(cum_params), read, infer, sum_impls, 0, NULL},
-    {"", "CumProd", 26, 0, sizeof(cum_params), read, infer, prod_impls, 0, NULL},
+    {"", "CumSum", 11, 0, sizeof(cum_params), read, infer, sum_impls, 0, NULL, mr_flops_each},
+    {"", "CumProd", 26, 0, sizeof(cum_params), read, infer, prod_impls, 0, NULL, mr_flops_each},
     {0},
 };

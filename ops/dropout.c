@@ -86,8 +86,8 @@ static mr_status run(mr_call *c)
 static const mr_impl impls[] = {{.name = "dropout_cpu", .have = have, .run = run, .inplace = 1}, {0}};
 
 const mr_op mr_ops_dropout[] = {
-    {"", "Dropout", 1, 6, sizeof(dropout_params), read_1, infer, impls, MR_OP_RANDOM, NULL},
-    {"", "Dropout", 7, 11, sizeof(dropout_params), read_7, infer, impls, 0, NULL},
-    {"", "Dropout", 12, 0, sizeof(dropout_params), read_12, infer, impls, MR_OP_RANDOM, NULL},
+    {"", "Dropout", 1, 6, sizeof(dropout_params), read_1, infer, impls, MR_OP_RANDOM, NULL, NULL},
+    {"", "Dropout", 7, 11, sizeof(dropout_params), read_7, infer, impls, 0, NULL, NULL},
+    {"", "Dropout", 12, 0, sizeof(dropout_params), read_12, infer, impls, MR_OP_RANDOM, NULL, NULL},
     {0},
 };

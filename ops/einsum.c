@@ -5,9 +5,11 @@
  * what came before, summing the labels that nothing after needs. */
 #include "ops/equation.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 #include "ops/sizes.h"
 
 static void einsum_read(mr_reader *r, void *params)
@@ -431,6 +433,24 @@ static mr_status einsum_run(mr_call *c)
 static const mr_impl einsum_rows[] = {
     {.name = "einsum", .dev = MR_CPU, .have = einsum_have, .run = einsum_run, .scratch = einsum_scratch}, {0}};
 
+/* As one nest of loops over all labels: a product of the operands, and an add where labels are summed over. */
+static double einsum_flops(const mr_call *c)
+{
+    const mr_equation *e = c->params;
+    bool seen[MR_LABELS] = {false};
+    double all = 1;
+    for (int i = 0; i < c->n_in; i++) {
+        mr_labels l;
+        if (mr_equation_operand((mr_call *)(uintptr_t)c, e, i, c->in[i].shape.rank, &l)) return NAN;
+        for (int k = 0; k < l.n; k++) {
+            if (!seen[l.at[k]]) all *= (double)c->in[i].shape.d[k];
+            seen[l.at[k]] = true;
+        }
+    }
+    bool sums = all != mr_flops_each(c);
+    return all * (c->n_in - 1 + sums);
+}
+
 const mr_op mr_ops_einsum[] = {
     {.name = "Einsum",
      .domain = "",
@@ -438,6 +458,7 @@ const mr_op mr_ops_einsum[] = {
      .params_size = sizeof(mr_equation),
      .read = einsum_read,
      .infer = einsum_infer,
-     .impls = einsum_rows},
+     .impls = einsum_rows,
+     .flops = einsum_flops},
     {0},
 };

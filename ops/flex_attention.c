@@ -194,6 +194,6 @@ static const mr_impl flex_rows[] = {
 
 const mr_op mr_ops_flex_attention[] = {
     {"ai.onnx.preview", "FlexAttention", 1, 0, sizeof(flex_params), flex_read, flex_infer, flex_rows, MR_OP_CONTROL,
-     NULL},
+     NULL, NULL},
     {0},
 };

@@ -93,6 +93,6 @@ static mr_fn have(const mr_call *c)
 static const mr_impl impls[] = {{.name = "image_decoder_cpu", .have = have, .run = run}, {0}};
 
 const mr_op mr_ops_image[] = {
-    {"", "ImageDecoder", 20, 0, sizeof(image_params), read, infer, impls, MR_OP_OWN_OUTPUT, NULL},
+    {"", "ImageDecoder", 20, 0, sizeof(image_params), read, infer, impls, MR_OP_OWN_OUTPUT, NULL, NULL},
     {0},
 };

@@ -148,6 +148,6 @@ static const mr_impl linear_rows[] = {
     {0}};
 
 const mr_op mr_ops_linear_attention[] = {
-    {"", "LinearAttention", 27, 0, sizeof(linear_params), linear_read, linear_infer, linear_rows, 0, NULL},
+    {"", "LinearAttention", 27, 0, sizeof(linear_params), linear_read, linear_infer, linear_rows, 0, NULL, NULL},
     {0},
 };

@@ -142,7 +142,7 @@ static const mr_impl cross_entropy[] = {
     {.name = "cross_entropy_cpu", .have = have_cross_entropy, .run = run, .scratch = scratch}, {0}};
 
 const mr_op mr_ops_loss[] = {
-    {"", "NegativeLogLikelihoodLoss", 12, 0, sizeof(loss_params), read, infer, likelihood, 0, NULL},
-    {"", "SoftmaxCrossEntropyLoss", 12, 0, sizeof(loss_params), read, infer, cross_entropy, 0, NULL},
+    {"", "NegativeLogLikelihoodLoss", 12, 0, sizeof(loss_params), read, infer, likelihood, 0, NULL, NULL},
+    {"", "SoftmaxCrossEntropyLoss", 12, 0, sizeof(loss_params), read, infer, cross_entropy, 0, NULL, NULL},
     {0},
 };

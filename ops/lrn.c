@@ -84,7 +84,7 @@ static const mr_impl lrn_impls[] = {{.name = "lrn_cpu", .have = have_lrn, .run =
 static const mr_impl lp_impls[] = {{.name = "lp_norm_cpu", .have = have_lp, .run = run_lp, .inplace = 1}, {0}};
 
 const mr_op mr_ops_lrn[] = {
-    {"", "LRN", 1, 0, sizeof(lrn_params), read_lrn, infer_lrn, lrn_impls, 0, NULL},
-    {"", "LpNormalization", 1, 0, sizeof(lp_params), read_lp, infer_lp, lp_impls, 0, NULL},
+    {"", "LRN", 1, 0, sizeof(lrn_params), read_lrn, infer_lrn, lrn_impls, 0, NULL, NULL},
+    {"", "LpNormalization", 1, 0, sizeof(lp_params), read_lp, infer_lp, lp_impls, 0, NULL, NULL},
     {0},
 };

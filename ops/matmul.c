@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
+#include "ops/flops.h"
 
 /* ---- what both are to the kernels ---- */
 
@@ -313,21 +314,38 @@ static const mr_impl gemm_rows[] = {{.name = "gemm_cuda", .dev = MR_CUDA, .have 
                                      .pack = mr_gemm_pack},
                                     {0}};
 
+/* C is added; alpha and beta are multiplied with where they are not 1. */
+double mr_gemm_flops(const mr_call *c)
+{
+    const mr_gemm_params *p = c->params;
+    double more = (p->alpha != 1) + (mr_in_has(c, 2) ? 1 + (p->beta != 1) : 0);
+    return mr_flops_product(c, c->in[0].shape.d[!p->trans_a]) + more * mr_flops_each(c);
+}
+
+static double fused_flops(const mr_call *c)
+{
+    const mr_gemm_params *p = c->params;
+    const mr_shape a = turned(&c->in[0].shape, p->trans_a);
+    return mr_flops_product(c, a.rank > 0 ? a.d[a.rank - 1] : MR_DIM_UNKNOWN) + (p->alpha != 1) * mr_flops_each(c);
+}
+
 const mr_op mr_ops_matmul[] = {
-    {.name = "MatMul", .domain = "", .since = 1, .infer = matmul_infer, .impls = matmul_rows},
+    {.name = "MatMul", .domain = "", .since = 1, .infer = matmul_infer, .impls = matmul_rows, .flops = mr_flops_matmul},
     {.name = "Gemm",
      .domain = "",
      .since = 1,
      .params_size = sizeof(mr_gemm_params),
      .read = mr_gemm_read,
      .infer = mr_gemm_infer,
-     .impls = gemm_rows},
+     .impls = gemm_rows,
+     .flops = mr_gemm_flops},
     {.name = "FusedMatMul",
      .domain = "com.microsoft",
      .since = 1,
      .params_size = sizeof(mr_gemm_params),
      .read = fused_read,
      .infer = fused_infer,
-     .impls = fused_rows},
+     .impls = fused_rows,
+     .flops = fused_flops},
     {0},
 };

@@ -16,5 +16,6 @@ size_t mr_gemm_scratch(const mr_call *c);
 mr_status mr_gemm_run(mr_call *c);
 size_t mr_gemm_pack_size(const mr_call *c, int i);
 void mr_gemm_pack(const mr_call *c, int i, void *dst);
+double mr_gemm_flops(const mr_call *c);
 
 #endif

@@ -7,6 +7,7 @@
 #include "ops/convolution.h"
 #include "ops/element.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 #include "ops/matmul.h"
 
 typedef struct activation {
@@ -172,8 +173,19 @@ static const mr_impl gemm_rows[] = {{.name = "fused_gemm",
                                      .pack = mr_gemm_pack},
                                     {0}};
 
+static double conv_flops(const mr_call *c)
+{
+    const conv_params *p = c->params;
+    return mr_conv_flops(c) + (mr_in_has(c, Z) + p->act.any) * mr_flops_each(c);
+}
+static double gemm_flops(const mr_call *c)
+{
+    const gemm_params *p = c->params;
+    return mr_gemm_flops(c) + p->act.any * mr_flops_each(c);
+}
+
 const mr_op mr_ops_ms_activated[] = {
-    {"com.microsoft", "FusedConv", 1, 0, sizeof(conv_params), conv_read, conv_infer, conv_rows, 0, NULL},
-    {"com.microsoft", "FusedGemm", 1, 0, sizeof(gemm_params), gemm_read, mr_gemm_infer, gemm_rows, 0, NULL},
+    {"com.microsoft", "FusedConv", 1, 0, sizeof(conv_params), conv_read, conv_infer, conv_rows, 0, NULL, conv_flops},
+    {"com.microsoft", "FusedGemm", 1, 0, sizeof(gemm_params), gemm_read, mr_gemm_infer, gemm_rows, 0, NULL, gemm_flops},
     {0},
 };

@@ -6,6 +6,7 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/attention.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 #include "ops/widen.h"
 
 typedef struct attention_params {
@@ -427,13 +428,27 @@ static const mr_impl single_rows[] = {{.name = "ms_attention",
                                        .scratch = single_scratch},
                                       {0}};
 
-#define OP(name, read, infer, rows)                                                                                    \
+static double multi_flops(const mr_call *c)
+{
+    mr_attention_dims d;
+    return multi_dims((mr_call *)(uintptr_t)c, &d) ? NAN : mr_flops_attention_of(&d);
+}
+/* Q, K and V are products of their own. */
+static double single_flops(const mr_call *c)
+{
+    mr_attention_dims d;
+    if (single_dims((mr_call *)(uintptr_t)c, &d)) return NAN;
+    const mr_shape *w = &c->in[1].shape, *x = &c->in[0].shape;
+    return mr_flops_attention_of(&d) + 2 * mr_count(w) * (double)x->d[0] * (double)x->d[1];
+}
+
+#define OP(name, read, infer, rows, flops)                                                                             \
     {                                                                                                                  \
-        "com.microsoft", name, 1, 0, sizeof(attention_params), read, infer, rows, 0, NULL                              \
+        "com.microsoft", name, 1, 0, sizeof(attention_params), read, infer, rows, 0, NULL, flops                       \
     }
 
 const mr_op mr_ops_ms_attention[] = {
-    OP("MultiHeadAttention", multi_read, multi_infer, multi_rows),
-    OP("Attention", single_read, single_infer, single_rows),
+    OP("MultiHeadAttention", multi_read, multi_infer, multi_rows, multi_flops),
+    OP("Attention", single_read, single_infer, single_rows, single_flops),
     {0},
 };

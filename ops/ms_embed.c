@@ -148,6 +148,6 @@ static const mr_impl embed_rows[] = {
 
 const mr_op mr_ops_ms_embed[] = {
     {"com.microsoft", "EmbedLayerNormalization", 1, 0, sizeof(embed_params), embed_read, embed_infer, embed_rows, 0,
-     NULL},
+     NULL, NULL},
     {0},
 };

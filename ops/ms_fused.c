@@ -2,6 +2,7 @@
  * SkipSimplifiedLayerNormalization. Each sum is rounded to its type before it goes on, as its parts alone would be. */
 #include "kernels/cpu/cpu.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 
 static mr_elementwise_fn add_slot(const mr_call *c)
 {
@@ -160,16 +161,35 @@ static mr_fn have_skip(const mr_call *c)
 
 static const mr_impl skip_rows[] = {{.name = "skip_norm", .have = have_skip, .run = skip_run}, {0}};
 
-#define OP(name, size, read, infer, rows)                                                                              \
+static double fast_gelu_flops(const mr_call *c)
+{
+    return (1 + mr_in_has(c, 1)) * mr_flops_each(c);
+}
+static double sums_of(const mr_call *c)
+{
+    const skip_params *p = c->params;
+    return (1 + mr_in_has(c, p->bias)) * mr_flops_each(c);
+}
+static double skip_flops(const mr_call *c)
+{
+    return mr_flops_standardize(c) + sums_of(c);
+}
+static double simplified_flops(const mr_call *c)
+{
+    return mr_flops_rms(c) + sums_of(c);
+}
+
+#define OP(name, size, read, infer, rows, flops)                                                                       \
     {                                                                                                                  \
-        "com.microsoft", name, 1, 0, size, read, infer, rows, 0, NULL                                                  \
+        "com.microsoft", name, 1, 0, size, read, infer, rows, 0, NULL, flops                                           \
     }
 
 const mr_op mr_ops_ms_fused[] = {
-    OP("BiasGelu", 0, NULL, chain_infer, bias_gelu_rows),
-    OP("FastGelu", 0, NULL, chain_infer, fast_gelu_rows),
-    OP("BiasAdd", 0, NULL, chain_infer, bias_add_rows),
-    OP("SkipLayerNormalization", sizeof(skip_params), skip_read, skip_infer, skip_rows),
-    OP("SkipSimplifiedLayerNormalization", sizeof(skip_params), simplified_read, skip_infer, skip_rows),
+    OP("BiasGelu", 0, NULL, chain_infer, bias_gelu_rows, mr_flops_two_each),
+    OP("FastGelu", 0, NULL, chain_infer, fast_gelu_rows, fast_gelu_flops),
+    OP("BiasAdd", 0, NULL, chain_infer, bias_add_rows, mr_flops_two_each),
+    OP("SkipLayerNormalization", sizeof(skip_params), skip_read, skip_infer, skip_rows, skip_flops),
+    OP("SkipSimplifiedLayerNormalization", sizeof(skip_params), simplified_read, skip_infer, skip_rows,
+       simplified_flops),
     {0},
 };

@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "ops/attention.h"
+#include "ops/flops.h"
 
 typedef struct gqa_params {
     int64_t heads, kv_heads, window, smooth;
@@ -226,7 +227,14 @@ static const mr_impl gqa_rows[] = {{.name = "group_query_attention",
                                     .scratch = gqa_scratch},
                                    {0}};
 
+static double gqa_flops(const mr_call *c)
+{
+    mr_attention_dims d;
+    return gqa_dims((mr_call *)(uintptr_t)c, &d) ? NAN : mr_flops_attention_of(&d);
+}
+
 const mr_op mr_ops_ms_gqa[] = {
-    {"com.microsoft", "GroupQueryAttention", 1, 0, sizeof(gqa_params), gqa_read, gqa_infer, gqa_rows, 0, NULL},
+    {"com.microsoft", "GroupQueryAttention", 1, 0, sizeof(gqa_params), gqa_read, gqa_infer, gqa_rows, 0, NULL,
+     gqa_flops},
     {0},
 };

@@ -309,6 +309,7 @@ static const mr_impl lstm_rows[] = {{.name = "dynamic_quantize_lstm",
                                     {0}};
 
 const mr_op mr_ops_ms_lstm[] = {
-    {"com.microsoft", "DynamicQuantizeLSTM", 1, 0, sizeof(mr_rnn_params), lstm_read, lstm_infer, lstm_rows, 0, NULL},
+    {"com.microsoft", "DynamicQuantizeLSTM", 1, 0, sizeof(mr_rnn_params), lstm_read, lstm_infer, lstm_rows, 0, NULL,
+     mr_rnn_flops},
     {0},
 };

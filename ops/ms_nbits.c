@@ -2,6 +2,7 @@
  * share a scale and a zero point. B is spelled out in A's type, then multiplied. */
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/wide.h"
+#include "ops/flops.h"
 #include "ops/ms_quant.h"
 #include "ops/product.h"
 
@@ -157,7 +158,13 @@ static const mr_impl nbits_rows[] = {{.name = "matmul_nbits",
                                       .scratch = nbits_scratch},
                                      {0}};
 
+static double nbits_flops(const mr_call *c)
+{
+    const nbits_params *p = c->params;
+    return mr_flops_product(c, p->k) + (mr_in_has(c, BIAS) ? mr_flops_each(c) : 0);
+}
+
 const mr_op mr_ops_ms_nbits[] = {
-    {MR_MS, "MatMulNBits", 1, 0, sizeof(nbits_params), nbits_read, nbits_infer, nbits_rows, 0, NULL},
+    {MR_MS, "MatMulNBits", 1, 0, sizeof(nbits_params), nbits_read, nbits_infer, nbits_rows, 0, NULL, nbits_flops},
     {0},
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/dynamic.h"
+#include "ops/flops.h"
 #include "ops/ms_quant.h"
 #include "ops/qmatmul.h"
 
@@ -322,9 +323,15 @@ static mr_fn dynamic_have(const mr_call *c)
 ROWS(to_float);
 ROWS(dynamic);
 
+static double gemm_flops(const mr_call *c)
+{
+    const gemm_params *p = c->params;
+    return mr_flops_product(c, c->in[0].shape.d[!p->trans_a]);
+}
+
 const mr_op mr_ops_ms_qgemm[] = {
-    {MR_MS, "QGemm", 1, 0, sizeof(gemm_params), gemm_read, gemm_infer, gemm_rows, 0, NULL},
-    {MR_MS, "MatMulIntegerToFloat", 1, 0, 0, NULL, to_float_infer, to_float_rows, 0, NULL},
-    {MR_MS, "DynamicQuantizeMatMul", 1, 0, 0, NULL, dynamic_infer, dynamic_rows, 0, NULL},
+    {MR_MS, "QGemm", 1, 0, sizeof(gemm_params), gemm_read, gemm_infer, gemm_rows, 0, NULL, gemm_flops},
+    {MR_MS, "MatMulIntegerToFloat", 1, 0, 0, NULL, to_float_infer, to_float_rows, 0, NULL, mr_flops_matmul},
+    {MR_MS, "DynamicQuantizeMatMul", 1, 0, 0, NULL, dynamic_infer, dynamic_rows, 0, NULL, mr_flops_matmul},
     {0},
 };

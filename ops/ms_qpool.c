@@ -2,6 +2,7 @@
  * Sums are exact in double, where the means are taken. */
 #include "kernels/cpu/cpu.h"
 #include "ops/boxes.h"
+#include "ops/flops.h"
 #include "ops/ms_quant.h"
 #include "ops/pool.h"
 
@@ -199,8 +200,11 @@ static const mr_impl average_rows[] = {{.name = "qlinear_average_pool",
                                        {0}};
 
 const mr_op mr_ops_ms_qpool[] = {
-    {MR_MS, "QLinearGlobalAveragePool", 1, 0, sizeof(bool), global_read, global_infer, global_rows, 0, NULL},
-    {MR_MS, "QLinearReduceMean", 1, 0, sizeof(mean_params), mean_read, mean_infer, mean_rows, 0, NULL},
-    {MR_MS, "QLinearAveragePool", 1, 0, sizeof(average_params), average_read, average_infer, average_rows, 0, NULL},
+    {MR_MS, "QLinearGlobalAveragePool", 1, 0, sizeof(bool), global_read, global_infer, global_rows, 0, NULL,
+     mr_flops_over_input},
+    {MR_MS, "QLinearReduceMean", 1, 0, sizeof(mean_params), mean_read, mean_infer, mean_rows, 0, NULL,
+     mr_flops_over_input},
+    {MR_MS, "QLinearAveragePool", 1, 0, sizeof(average_params), average_read, average_infer, average_rows, 0, NULL,
+     mr_pool_flops},
     {0},
 };

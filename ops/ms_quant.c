@@ -7,6 +7,7 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/math.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 
 mr_status mr_want_one(mr_call *c, int i)
 {
@@ -282,12 +283,14 @@ static mr_status concat_run(mr_call *c)
 static const mr_impl concat_rows[] = {{.name = "qlinear_concat", .have = have_lookup, .run = concat_run}, {0}};
 
 const mr_op mr_ops_ms_quant[] = {
-    {MR_MS, "QLinearAdd", 1, 0, 0, NULL, binary_infer, add_rows, 0, NULL},
-    {MR_MS, "QLinearMul", 1, 0, 0, NULL, binary_infer, mul_rows, 0, NULL},
-    {MR_MS, "QLinearSigmoid", 1, 0, 0, NULL, unary_infer, sigmoid_rows, 0, NULL},
-    {MR_MS, "QLinearLeakyRelu", 1, 0, sizeof(float), leaky_relu_read, unary_infer, leaky_relu_rows, 0, NULL},
-    {MR_MS, "QLinearSoftmax", 1, 0, sizeof(softmax_params), softmax_read, softmax_infer, softmax_rows, 0, NULL},
-    {MR_MS, "QLinearWhere", 1, 0, 0, NULL, where_infer, where_rows, 0, NULL},
-    {MR_MS, "QLinearConcat", 1, 0, sizeof(int64_t), concat_read, concat_infer, concat_rows, 0, NULL},
+    {MR_MS, "QLinearAdd", 1, 0, 0, NULL, binary_infer, add_rows, 0, NULL, mr_flops_each},
+    {MR_MS, "QLinearMul", 1, 0, 0, NULL, binary_infer, mul_rows, 0, NULL, mr_flops_each},
+    {MR_MS, "QLinearSigmoid", 1, 0, 0, NULL, unary_infer, sigmoid_rows, 0, NULL, mr_flops_each},
+    {MR_MS, "QLinearLeakyRelu", 1, 0, sizeof(float), leaky_relu_read, unary_infer, leaky_relu_rows, 0, NULL,
+     mr_flops_each},
+    {MR_MS, "QLinearSoftmax", 1, 0, sizeof(softmax_params), softmax_read, softmax_infer, softmax_rows, 0, NULL,
+     mr_flops_softmax},
+    {MR_MS, "QLinearWhere", 1, 0, 0, NULL, where_infer, where_rows, 0, NULL, NULL},
+    {MR_MS, "QLinearConcat", 1, 0, sizeof(int64_t), concat_read, concat_infer, concat_rows, 0, NULL, NULL},
     {0},
 };

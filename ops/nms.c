@@ -120,6 +120,6 @@ static mr_status run(mr_call *c)
 static const mr_impl impls[] = {{.name = "nms_cpu", .have = have, .run = run, .scratch = scratch}, {0}};
 
 const mr_op mr_ops_nms[] = {
-    {"", "NonMaxSuppression", 10, 0, sizeof(nms_params), read, infer, impls, MR_OP_OWN_OUTPUT, NULL},
+    {"", "NonMaxSuppression", 10, 0, sizeof(nms_params), read, infer, impls, MR_OP_OWN_OUTPUT, NULL, NULL},
     {0},
 };

@@ -1,5 +1,6 @@
 /* norm.c: what is standardized row by row: Instance-, Layer-, Group- and RMSNormalization. */
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 #include "ops/rules.h"
 #include "ops/sizes.h"
 
@@ -254,15 +255,15 @@ static const mr_impl layer[] = {
 static const mr_impl rms[] = {{.name = "rms_norm_cpu", .have = have, .run = run_rms, .scratch = scratch, .inplace = 1},
                               {0}};
 
-#define NORM(op, since, read, infer, impls)                                                                            \
+#define NORM(op, since, read, infer, impls, flops)                                                                     \
     {                                                                                                                  \
-        "", op, since, 0, sizeof(norm_params), read, infer, impls, 0, NULL                                             \
+        "", op, since, 0, sizeof(norm_params), read, infer, impls, 0, NULL, flops                                      \
     }
 
 const mr_op mr_ops_norm[] = {
-    NORM("InstanceNormalization", 1, read_instance, infer_instance, instance),
-    NORM("GroupNormalization", 18, read_group, infer_group, group),
-    NORM("LayerNormalization", 17, read_rows, infer_rows, layer),
-    NORM("RMSNormalization", 23, read_rows, infer_rows, rms),
+    NORM("InstanceNormalization", 1, read_instance, infer_instance, instance, mr_flops_standardize),
+    NORM("GroupNormalization", 18, read_group, infer_group, group, mr_flops_standardize),
+    NORM("LayerNormalization", 17, read_rows, infer_rows, layer, mr_flops_standardize),
+    NORM("RMSNormalization", 23, read_rows, infer_rows, rms, mr_flops_rms),
     {0},
 };

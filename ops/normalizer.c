@@ -161,6 +161,6 @@ static const mr_impl impls[] = {{.name = "string_normalizer_cpu", .have = mr_hav
                                 {0}};
 
 const mr_op mr_ops_normalizer[] = {
-    {"", "StringNormalizer", 10, 0, sizeof(normalizer_params), read, infer, impls, 0, NULL},
+    {"", "StringNormalizer", 10, 0, sizeof(normalizer_params), read, infer, impls, 0, NULL, NULL},
     {0},
 };

@@ -93,7 +93,7 @@ ROW(optional_get_element, get_run);
 ROW(optional_has_element, has_run);
 
 const mr_op mr_ops_optional[] = {
-    {"", "Optional", 15, 0, sizeof(optional_params), optional_read, optional_infer, optional_impls, 0, NULL},
-    {"", "OptionalGetElement", 15, 0, 0, NULL, get_infer, optional_get_element_impls, MR_OP_OWN_OUTPUT, NULL},
-    {"", "OptionalHasElement", 15, 0, 0, NULL, has_infer, optional_has_element_impls, 0, NULL},
+    {"", "Optional", 15, 0, sizeof(optional_params), optional_read, optional_infer, optional_impls, 0, NULL, NULL},
+    {"", "OptionalGetElement", 15, 0, 0, NULL, get_infer, optional_get_element_impls, MR_OP_OWN_OUTPUT, NULL, NULL},
+    {"", "OptionalHasElement", 15, 0, 0, NULL, has_infer, optional_has_element_impls, 0, NULL, NULL},
     {0}};

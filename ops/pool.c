@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
+#include "ops/flops.h"
 #include "ops/pool.h"
 #include "ops/sizes.h"
 
@@ -283,19 +284,41 @@ static mr_fn have_unpool(const mr_call *c)
 static const mr_impl unpool_rows[] = {{.name = "max_unpool", .dev = MR_CPU, .have = have_unpool, .run = unpool_run},
                                       {0}};
 
-#define POOL(op, from, READ, INFER, ROWS)                                                                              \
+double mr_pool_flops(const mr_call *c)
+{
+    const mr_pool_params *p = c->params;
+    double taps = 1;
+    for (int i = 0; i < p->window.kernel.n; i++) taps *= (double)p->window.kernel.at[i];
+    return taps * mr_flops_each(c);
+}
+static double lp_flops(const mr_call *c)
+{
+    return 2 * mr_pool_flops(c);
+}
+
+#define POOL(op, from, READ, INFER, ROWS, FLOPS)                                                                       \
     {                                                                                                                  \
         .name = op, .domain = "", .since = from, .params_size = sizeof(mr_pool_params), .read = READ, .infer = INFER,  \
-        .impls = ROWS                                                                                                  \
+        .impls = ROWS, .flops = FLOPS                                                                                  \
     }
 
 const mr_op mr_ops_pool[] = {
-    POOL("AveragePool", 1, mr_pool_read, mr_pool_infer, average_rows),
-    POOL("MaxPool", 1, mr_pool_read, mr_pool_infer, max_rows),
-    POOL("LpPool", 1, lp_read, mr_pool_infer, lp_rows),
-    {.name = "GlobalAveragePool", .domain = "", .since = 1, .infer = global_infer, .impls = global_average_rows},
-    {.name = "GlobalMaxPool", .domain = "", .since = 1, .infer = global_infer, .impls = global_max_rows},
-    POOL("GlobalLpPool", 1, global_lp_read, global_infer, global_lp_rows),
-    POOL("MaxUnpool", 9, unpool_read, unpool_infer, unpool_rows),
+    POOL("AveragePool", 1, mr_pool_read, mr_pool_infer, average_rows, mr_pool_flops),
+    POOL("MaxPool", 1, mr_pool_read, mr_pool_infer, max_rows, mr_pool_flops),
+    POOL("LpPool", 1, lp_read, mr_pool_infer, lp_rows, lp_flops),
+    {.name = "GlobalAveragePool",
+     .domain = "",
+     .since = 1,
+     .infer = global_infer,
+     .impls = global_average_rows,
+     .flops = mr_flops_over_input},
+    {.name = "GlobalMaxPool",
+     .domain = "",
+     .since = 1,
+     .infer = global_infer,
+     .impls = global_max_rows,
+     .flops = mr_flops_over_input},
+    POOL("GlobalLpPool", 1, global_lp_read, global_infer, global_lp_rows, mr_flops_two_over_input),
+    POOL("MaxUnpool", 9, unpool_read, unpool_infer, unpool_rows, NULL),
     {0},
 };

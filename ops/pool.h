@@ -13,6 +13,7 @@ typedef struct mr_pool_params {
 
 void mr_pool_read(mr_reader *r, void *params);
 mr_status mr_pool_infer(mr_call *c);
+double mr_pool_flops(const mr_call *c); /* one a tap of each output */
 /* What the kernels read of the call. */
 mr_pool_args mr_pool_args_of(const mr_call *c);
 

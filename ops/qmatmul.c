@@ -3,6 +3,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/narrow.h"
+#include "ops/flops.h"
 
 /* A scale or zero point over the product: one for all, one a row of A, one a column of B, or as it broadcasts. */
 typedef struct view {
@@ -441,7 +442,17 @@ static const mr_impl qlinear_rows[] = {{.name = "qlinear_matmul",
                                        {0}};
 
 const mr_op mr_ops_qmatmul[] = {
-    {.name = "MatMulInteger", .domain = "", .since = 10, .infer = integer_infer, .impls = integer_rows},
-    {.name = "QLinearMatMul", .domain = "", .since = 10, .infer = qlinear_infer, .impls = qlinear_rows},
+    {.name = "MatMulInteger",
+     .domain = "",
+     .since = 10,
+     .infer = integer_infer,
+     .impls = integer_rows,
+     .flops = mr_flops_matmul},
+    {.name = "QLinearMatMul",
+     .domain = "",
+     .since = 10,
+     .infer = qlinear_infer,
+     .impls = qlinear_rows,
+     .flops = mr_flops_matmul},
     {0},
 };

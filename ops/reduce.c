@@ -2,6 +2,7 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/boxes.h"
 #include "ops/cuda.h"
+#include "ops/flops.h"
 
 #include <string.h>
 
@@ -144,26 +145,26 @@ ROW(prod, PROD);
 ROW(sum, SUM);
 ROW(sum_square, SUM_SQUARE);
 
-#define ATTRIBUTE(op, until, impls)                                                                                    \
+#define ATTRIBUTE(op, until, impls, flops)                                                                             \
     {                                                                                                                  \
-        "", op, 1, until, sizeof(reduce_params), read_attribute_axes, infer, impls, 0, NULL                            \
+        "", op, 1, until, sizeof(reduce_params), read_attribute_axes, infer, impls, 0, NULL, flops                     \
     }
-#define INPUT(op, since, impls)                                                                                        \
+#define INPUT(op, since, impls, flops)                                                                                 \
     {                                                                                                                  \
-        "", op, since, 0, sizeof(reduce_params), read_input_axes, infer, impls, 0, NULL                                \
+        "", op, since, 0, sizeof(reduce_params), read_input_axes, infer, impls, 0, NULL, flops                         \
     }
-#define BOTH(op, since, impls) ATTRIBUTE(op, since - 1, impls), INPUT(op, since, impls)
+#define BOTH(op, since, impls, flops) ATTRIBUTE(op, since - 1, impls, flops), INPUT(op, since, impls, flops)
 
 const mr_op mr_ops_reduce[] = {
-    BOTH("ReduceL1", 18, l1_impls),
-    BOTH("ReduceL2", 18, l2_impls),
-    BOTH("ReduceLogSum", 18, log_sum_impls),
-    BOTH("ReduceLogSumExp", 18, log_sum_exp_impls),
-    BOTH("ReduceMax", 18, max_impls),
-    BOTH("ReduceMean", 18, mean_impls),
-    BOTH("ReduceMin", 18, min_impls),
-    BOTH("ReduceProd", 18, prod_impls),
-    BOTH("ReduceSum", 13, sum_impls),
-    BOTH("ReduceSumSquare", 18, sum_square_impls),
+    BOTH("ReduceL1", 18, l1_impls, mr_flops_two_over_input),
+    BOTH("ReduceL2", 18, l2_impls, mr_flops_two_over_input),
+    BOTH("ReduceLogSum", 18, log_sum_impls, mr_flops_over_input),
+    BOTH("ReduceLogSumExp", 18, log_sum_exp_impls, mr_flops_two_over_input),
+    BOTH("ReduceMax", 18, max_impls, mr_flops_over_input),
+    BOTH("ReduceMean", 18, mean_impls, mr_flops_over_input),
+    BOTH("ReduceMin", 18, min_impls, mr_flops_over_input),
+    BOTH("ReduceProd", 18, prod_impls, mr_flops_over_input),
+    BOTH("ReduceSum", 13, sum_impls, mr_flops_over_input),
+    BOTH("ReduceSumSquare", 18, sum_square_impls, mr_flops_two_over_input),
     {0},
 };

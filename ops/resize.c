@@ -480,7 +480,7 @@ static const mr_impl impls[] = {
 
 #define RESIZE(op, since, until, read)                                                                                 \
     {                                                                                                                  \
-        "", op, since, until, sizeof(resize_params), read, infer, impls, 0, NULL                                       \
+        "", op, since, until, sizeof(resize_params), read, infer, impls, 0, NULL, NULL                                 \
     }
 
 const mr_op mr_ops_resize[] = {

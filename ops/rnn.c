@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 #include "ops/rnn.h"
 
 enum {
@@ -367,9 +368,15 @@ static const mr_impl rnn_rows[] = {{.name = "rnn",
                                     .pack = rnn_pack},
                                    {0}};
 
+double mr_rnn_flops(const mr_call *c)
+{
+    const mr_shape *x = &c->in[X].shape;
+    return 2 * (double)x->d[0] * (double)x->d[1] * (mr_count(&c->in[W].shape) + mr_count(&c->in[R].shape));
+}
+
 const mr_op mr_ops_rnn[] = {
-    {"", "RNN", 1, 0, sizeof(mr_rnn_params), rnn_read, mr_rnn_infer, rnn_rows, 0, NULL},
-    {"", "GRU", 1, 0, sizeof(mr_rnn_params), gru_read, mr_rnn_infer, rnn_rows, 0, NULL},
-    {"", "LSTM", 1, 0, sizeof(mr_rnn_params), mr_lstm_read, mr_rnn_infer, rnn_rows, 0, NULL},
+    {"", "RNN", 1, 0, sizeof(mr_rnn_params), rnn_read, mr_rnn_infer, rnn_rows, 0, NULL, mr_rnn_flops},
+    {"", "GRU", 1, 0, sizeof(mr_rnn_params), gru_read, mr_rnn_infer, rnn_rows, 0, NULL, mr_rnn_flops},
+    {"", "LSTM", 1, 0, sizeof(mr_rnn_params), mr_lstm_read, mr_rnn_infer, rnn_rows, 0, NULL, mr_rnn_flops},
     {0},
 };

@@ -21,6 +21,7 @@ enum { MR_RNN_Y, MR_RNN_Y_H, MR_RNN_Y_C };
 
 void mr_lstm_read(mr_reader *r, void *params);
 mr_status mr_rnn_infer(mr_call *c);
+double mr_rnn_flops(const mr_call *c); /* of the products with W and R, for every step of every row */
 /* What the kernels read of the call, weights and scratch as it has them. */
 mr_rnn_args mr_rnn_args_of(const mr_call *c);
 mr_status mr_rnn_want_lengths(mr_call *c, const mr_rnn_args *a);

@@ -163,7 +163,7 @@ static const mr_impl align[] = {{.name = "roi_align_cpu", .have = have_align, .r
 static const mr_impl pool[] = {{.name = "roi_max_pool_cpu", .have = have_pool, .run = run_pool}, {0}};
 
 const mr_op mr_ops_roi[] = {
-    {"", "RoiAlign", 10, 0, sizeof(roi_params), read_align, infer_align, align, 0, NULL},
-    {"", "MaxRoiPool", 1, 0, sizeof(roi_params), read_pool, infer_pool, pool, 0, NULL},
+    {"", "RoiAlign", 10, 0, sizeof(roi_params), read_align, infer_align, align, 0, NULL, NULL},
+    {"", "MaxRoiPool", 1, 0, sizeof(roi_params), read_pool, infer_pool, pool, 0, NULL, NULL},
     {0},
 };

@@ -219,7 +219,7 @@ static const mr_impl ms_rows[] = {{.name = "ms_rotary",
                                   {0}};
 
 const mr_op mr_ops_rotary[] = {
-    {"", "RotaryEmbedding", 23, 0, sizeof(rotary_params), rotary_read, rotary_infer, rotary_rows, 0, NULL},
-    {"com.microsoft", "RotaryEmbedding", 1, 0, sizeof(ms_params), ms_read, ms_infer, ms_rows, 0, NULL},
+    {"", "RotaryEmbedding", 23, 0, sizeof(rotary_params), rotary_read, rotary_infer, rotary_rows, 0, NULL, NULL},
+    {"com.microsoft", "RotaryEmbedding", 1, 0, sizeof(ms_params), ms_read, ms_infer, ms_rows, 0, NULL, NULL},
     {0},
 };

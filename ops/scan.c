@@ -1,6 +1,7 @@
 /* scan.c: Scan, in its two forms: 9– (no batch) and 8 (a batch of sequences, each with its own length). */
 #include "ops/control.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -310,5 +311,15 @@ static mr_status scan_run(mr_call *c)
 
 static const mr_impl scan_impls[] = {{.name = "scan", .dev = MR_CPU, .have = mr_have_control, .run = scan_run}, {0}};
 
+/* Of all rounds of all sequences, each as long as it can be. */
+static double scan_flops(const mr_call *c)
+{
+    const scan_params *p = c->params;
+    mr_dim length, batch = p->batched && c->in[1].shape.rank > 0 ? c->in[1].shape.d[0] : 1;
+    mr_typed_shape *in = mr_call_alloc((mr_call *)(uintptr_t)c, sizeof *in * ((size_t)c->n_in + 1));
+    if (!in || body_inputs((mr_call *)(uintptr_t)c, p, in, &length) || length < 0 || batch < 0) return NAN;
+    return (double)batch * (double)length * mr_subgraph_flops(c, p->body);
+}
+
 const mr_op mr_ops_scan[] = {
-    {"", "Scan", 8, 0, sizeof(scan_params), scan_read, scan_infer, scan_impls, MR_OP_CONTROL, NULL}, {0}};
+    {"", "Scan", 8, 0, sizeof(scan_params), scan_read, scan_infer, scan_impls, MR_OP_CONTROL, NULL, scan_flops}, {0}};

@@ -301,15 +301,15 @@ ROW(split_to_sequence, split_run);
 ROW(sequence_map, map_run);
 
 const mr_op mr_ops_sequence[] = {
-    {"", "SequenceConstruct", 11, 0, 0, NULL, infer_same_sequence, sequence_construct_impls, 0, NULL},
-    {"", "SequenceEmpty", 11, 0, sizeof(empty_params), empty_read, empty_infer, sequence_empty_impls, 0, NULL},
-    {"", "SequenceAt", 11, 0, 0, NULL, infer_element, sequence_at_impls, MR_OP_OWN_OUTPUT, NULL},
-    {"", "SequenceInsert", 11, 0, 0, NULL, infer_same_sequence, sequence_insert_impls, 0, NULL},
-    {"", "SequenceErase", 11, 0, 0, NULL, infer_same_sequence, sequence_erase_impls, 0, NULL},
-    {"", "SequenceLength", 11, 0, 0, NULL, infer_count, sequence_length_impls, 0, NULL},
+    {"", "SequenceConstruct", 11, 0, 0, NULL, infer_same_sequence, sequence_construct_impls, 0, NULL, NULL},
+    {"", "SequenceEmpty", 11, 0, sizeof(empty_params), empty_read, empty_infer, sequence_empty_impls, 0, NULL, NULL},
+    {"", "SequenceAt", 11, 0, 0, NULL, infer_element, sequence_at_impls, MR_OP_OWN_OUTPUT, NULL, NULL},
+    {"", "SequenceInsert", 11, 0, 0, NULL, infer_same_sequence, sequence_insert_impls, 0, NULL, NULL},
+    {"", "SequenceErase", 11, 0, 0, NULL, infer_same_sequence, sequence_erase_impls, 0, NULL, NULL},
+    {"", "SequenceLength", 11, 0, 0, NULL, infer_count, sequence_length_impls, 0, NULL, NULL},
     {"", "ConcatFromSequence", 11, 0, sizeof(join_params), join_read, infer_element, concat_from_sequence_impls,
-     MR_OP_OWN_OUTPUT, NULL},
+     MR_OP_OWN_OUTPUT, NULL, NULL},
     {"", "SplitToSequence", 11, 0, sizeof(split_params), split_read, infer_same_sequence, split_to_sequence_impls, 0,
-     NULL},
-    {"", "SequenceMap", 17, 0, sizeof(map_params), map_read, map_infer, sequence_map_impls, MR_OP_CONTROL, NULL},
+     NULL, NULL},
+    {"", "SequenceMap", 17, 0, sizeof(map_params), map_read, map_infer, sequence_map_impls, MR_OP_CONTROL, NULL, NULL},
     {0}};

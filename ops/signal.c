@@ -385,11 +385,11 @@ static const mr_impl mel_rows[] = {
     {.name = "mel", .dev = MR_CPU, .have = have_mel, .run = mel_run, .scratch = mel_scratch}, {0}};
 
 const mr_op mr_ops_signal[] = {
-    {"", "DFT", 17, 0, sizeof(dft_params), dft_read, dft_infer, dft_rows, 0, NULL},
-    {"", "STFT", 17, 0, sizeof(stft_params), stft_read, stft_infer, stft_rows, 0, NULL},
-    {"", "HannWindow", 17, 0, sizeof(window_params), hann_read, window_infer, window_rows, 0, NULL},
-    {"", "HammingWindow", 17, 0, sizeof(window_params), hamming_read, window_infer, window_rows, 0, NULL},
-    {"", "BlackmanWindow", 17, 0, sizeof(window_params), blackman_read, window_infer, window_rows, 0, NULL},
-    {"", "MelWeightMatrix", 17, 0, sizeof(mel_params), mel_read, mel_infer, mel_rows, 0, NULL},
+    {"", "DFT", 17, 0, sizeof(dft_params), dft_read, dft_infer, dft_rows, 0, NULL, NULL},
+    {"", "STFT", 17, 0, sizeof(stft_params), stft_read, stft_infer, stft_rows, 0, NULL, NULL},
+    {"", "HannWindow", 17, 0, sizeof(window_params), hann_read, window_infer, window_rows, 0, NULL, NULL},
+    {"", "HammingWindow", 17, 0, sizeof(window_params), hamming_read, window_infer, window_rows, 0, NULL, NULL},
+    {"", "BlackmanWindow", 17, 0, sizeof(window_params), blackman_read, window_infer, window_rows, 0, NULL, NULL},
+    {"", "MelWeightMatrix", 17, 0, sizeof(mel_params), mel_read, mel_infer, mel_rows, 0, NULL, NULL},
     {0},
 };

@@ -2,6 +2,7 @@
  * the axis is one dimension. */
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
+#include "ops/flops.h"
 
 typedef struct softmax_params {
     int64_t axis;
@@ -80,17 +81,17 @@ static const mr_impl hardmax[] = {{.name = "hardmax_cuda", .dev = MR_CUDA, .have
                                   {.name = "hardmax_cpu", .have = have_hardmax, .run = run},
                                   {0}};
 
-#define SOFTMAX(op, since, until, read, impls)                                                                         \
+#define SOFTMAX(op, since, until, read, impls, flops)                                                                  \
     {                                                                                                                  \
-        "", op, since, until, sizeof(softmax_params), read, infer, impls, 0, NULL                                      \
+        "", op, since, until, sizeof(softmax_params), read, infer, impls, 0, NULL, flops                               \
     }
 
 const mr_op mr_ops_softmax[] = {
-    SOFTMAX("Softmax", 1, 12, read_matrix, softmax),
-    SOFTMAX("Softmax", 13, 0, read_axis, softmax),
-    SOFTMAX("LogSoftmax", 1, 12, read_matrix, log_softmax),
-    SOFTMAX("LogSoftmax", 13, 0, read_axis, log_softmax),
-    SOFTMAX("Hardmax", 1, 12, read_matrix, hardmax),
-    SOFTMAX("Hardmax", 13, 0, read_axis, hardmax),
+    SOFTMAX("Softmax", 1, 12, read_matrix, softmax, mr_flops_softmax),
+    SOFTMAX("Softmax", 13, 0, read_axis, softmax, mr_flops_softmax),
+    SOFTMAX("LogSoftmax", 1, 12, read_matrix, log_softmax, mr_flops_softmax),
+    SOFTMAX("LogSoftmax", 13, 0, read_axis, log_softmax, mr_flops_softmax),
+    SOFTMAX("Hardmax", 1, 12, read_matrix, hardmax, mr_flops_over_input),
+    SOFTMAX("Hardmax", 13, 0, read_axis, hardmax, mr_flops_over_input),
     {0},
 };

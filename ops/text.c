@@ -225,8 +225,8 @@ static const mr_impl split_impls[] = {
 static const mr_impl regex_impls[] = {{.name = "regex_full_match_cpu", .have = mr_have_plain, .run = regex_run}, {0}};
 
 const mr_op mr_ops_text[] = {
-    {"", "StringConcat", 20, 0, 0, NULL, mr_infer_broadcast, concat_impls, 0, NULL},
-    {"", "StringSplit", 20, 0, sizeof(split_params), split_read, split_infer, split_impls, 0, NULL},
-    {"", "RegexFullMatch", 20, 0, sizeof(regex_params), regex_read, regex_infer, regex_impls, 0, NULL},
+    {"", "StringConcat", 20, 0, 0, NULL, mr_infer_broadcast, concat_impls, 0, NULL, NULL},
+    {"", "StringSplit", 20, 0, sizeof(split_params), split_read, split_infer, split_impls, 0, NULL, NULL},
+    {"", "RegexFullMatch", 20, 0, sizeof(regex_params), regex_read, regex_infer, regex_impls, 0, NULL, NULL},
     {0},
 };

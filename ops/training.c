@@ -167,8 +167,8 @@ static mr_status run(mr_call *c)
 static const mr_impl impls[] = {{.name = "optimizer_cpu", .have = have, .run = run}, {0}};
 
 const mr_op mr_ops_training[] = {
-    {"ai.onnx.preview.training", "Adagrad", 1, 0, sizeof(training_params), read_adagrad, infer, impls, 0, NULL},
-    {"ai.onnx.preview.training", "Adam", 1, 0, sizeof(training_params), read_adam, infer, impls, 0, NULL},
-    {"ai.onnx.preview.training", "Momentum", 1, 0, sizeof(training_params), read_momentum, infer, impls, 0, NULL},
+    {"ai.onnx.preview.training", "Adagrad", 1, 0, sizeof(training_params), read_adagrad, infer, impls, 0, NULL, NULL},
+    {"ai.onnx.preview.training", "Adam", 1, 0, sizeof(training_params), read_adam, infer, impls, 0, NULL, NULL},
+    {"ai.onnx.preview.training", "Momentum", 1, 0, sizeof(training_params), read_momentum, infer, impls, 0, NULL, NULL},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "kernels/cpu/cpu.h"
 #include "ops/cuda.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 
 #include <string.h>
 
@@ -106,7 +107,7 @@ static const mr_impl is_nan_impls[] = {{.name = "is_nan_cpu", .have = is_nan_hav
 #define UNARY(NAME, SINCE)                                                                                             \
     {                                                                                                                  \
         .domain = "", .name = NAME, .since = SINCE, .params_size = sizeof(unary_params), .read = unary_read,           \
-        .infer = mr_infer_like, .impls = unary_impls                                                                   \
+        .infer = mr_infer_like, .impls = unary_impls, .flops = mr_flops_each                                           \
     }
 
 const mr_op mr_ops_unary[] = {
@@ -134,15 +135,21 @@ const mr_op mr_ops_unary[] = {
     UNARY("Sqrt", 1),
     UNARY("Tan", 7),
     UNARY("Tanh", 1),
-    {.domain = "", .name = "Not", .since = 1, .infer = mr_infer_like, .impls = not_impls},
-    {.domain = "", .name = "BitwiseNot", .since = 18, .infer = mr_infer_like, .impls = not_impls},
+    {.domain = "", .name = "Not", .since = 1, .infer = mr_infer_like, .impls = not_impls, .flops = mr_flops_each},
+    {.domain = "",
+     .name = "BitwiseNot",
+     .since = 18,
+     .infer = mr_infer_like,
+     .impls = not_impls,
+     .flops = mr_flops_each},
     {.domain = "",
      .name = "IsInf",
      .since = 10,
      .params_size = sizeof(unary_params),
      .read = is_inf_read,
      .infer = infer_bool,
-     .impls = is_inf_impls},
-    {.domain = "", .name = "IsNaN", .since = 9, .infer = infer_bool, .impls = is_nan_impls},
+     .impls = is_inf_impls,
+     .flops = mr_flops_each},
+    {.domain = "", .name = "IsNaN", .since = 9, .infer = infer_bool, .impls = is_nan_impls, .flops = mr_flops_each},
     {0},
 };

@@ -1,6 +1,7 @@
 /* variadic.c: Sum, Mean, Max, Min of one or more operands. */
 #include "kernels/cpu/cpu.h"
 #include "ops/elementwise.h"
+#include "ops/flops.h"
 
 #include <string.h>
 
@@ -83,10 +84,39 @@ static mr_fn min_have(const mr_call *c)
 static const mr_impl sum_impls[] = IMPLS(sum), mean_impls[] = IMPLS(mean), max_impls[] = IMPLS(max),
                      min_impls[] = IMPLS(min);
 
+static double mean_flops(const mr_call *c)
+{
+    return mr_flops_variadic(c) + mr_flops_each(c); /* and the quotient */
+}
+
 const mr_op mr_ops_variadic[] = {
-    {.domain = "", .name = "Sum", .since = 1, .read = variadic_read, .infer = variadic_infer, .impls = sum_impls},
-    {.domain = "", .name = "Mean", .since = 1, .read = variadic_read, .infer = variadic_infer, .impls = mean_impls},
-    {.domain = "", .name = "Max", .since = 1, .read = variadic_read, .infer = variadic_infer, .impls = max_impls},
-    {.domain = "", .name = "Min", .since = 1, .read = variadic_read, .infer = variadic_infer, .impls = min_impls},
+    {.domain = "",
+     .name = "Sum",
+     .since = 1,
+     .read = variadic_read,
+     .infer = variadic_infer,
+     .impls = sum_impls,
+     .flops = mr_flops_variadic},
+    {.domain = "",
+     .name = "Mean",
+     .since = 1,
+     .read = variadic_read,
+     .infer = variadic_infer,
+     .impls = mean_impls,
+     .flops = mean_flops},
+    {.domain = "",
+     .name = "Max",
+     .since = 1,
+     .read = variadic_read,
+     .infer = variadic_infer,
+     .impls = max_impls,
+     .flops = mr_flops_variadic},
+    {.domain = "",
+     .name = "Min",
+     .since = 1,
+     .read = variadic_read,
+     .infer = variadic_infer,
+     .impls = min_impls,
+     .flops = mr_flops_variadic},
     {0},
 };

@@ -3,6 +3,7 @@
 #include "ops/element.h"
 #include "ops/elementwise.h"
 #include "ops/elems.h"
+#include "ops/flops.h"
 #include "ops/sizes.h"
 
 #include <float.h>
@@ -136,6 +137,7 @@ const mr_op mr_ops_where[] = {
      .params_size = sizeof(clip_params),
      .read = clip_read,
      .infer = clip_infer,
-     .impls = clip_impls},
+     .impls = clip_impls,
+     .flops = mr_flops_two_each},
     {0},
 };

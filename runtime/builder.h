@@ -12,6 +12,7 @@ typedef struct mr_builder {
     bool all;   /* every node, for check; else those that the outputs need */
     bool *need; /* by node */
     int cap_steps;
+    mr_packed *packed; /* the packed weights that the steps read so far */
     mr_exec exec;
     const int *
         out; /* ids of the present node's outputs: those of the graph, or of narrower floats that a step then carries */

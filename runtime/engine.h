@@ -43,6 +43,7 @@ struct mr_model {
     mr_env *env;
     mr_graph_model *g;
     mr_packed *packed;
+    size_t packed_bytes, weight_bytes; /* the latter: of weights that could not be mapped */
     pthread_mutex_t lock;
     int refs;
     struct mr_session *checked; /* of the refusals that the API was asked for last */
@@ -171,7 +172,9 @@ typedef struct mr_plan {
     int n_outputs;
     const mr_node **folded; /* nodes that need no step since their outputs are known */
     int n_folded;
-    size_t arena[MR_N_DEVICES], scratch /* on either */, output_bytes, packed_bytes, const_bytes;
+    size_t arena[MR_N_DEVICES], scratch /* on either */, output_bytes, packed_bytes;
+    size_t const_bytes;   /* folded values */
+    size_t carried_bytes; /* inputs in double, under --precision f64 */
     mr_refusals refusals;
     mr_region region;
     struct mr_frame *frame;
@@ -190,6 +193,7 @@ typedef struct mr_frame {
     mr_call *calls; /* one a step, arguments pointing into slots */
     struct mr_exec *exec;
     char *arena[MR_N_DEVICES], *scratch[MR_N_DEVICES]; /* by memory */
+    size_t bytes;                                      /* of both on the host */
     mr_region region;                                  /* strings and small things of the run */
 } mr_frame;
 
@@ -202,9 +206,14 @@ typedef struct mr_session {
     mr_plan **plans;          /* by graph id: a list, most recent first */
     int *outputs;             /* value ids of the main graph that are wanted */
     int n_outputs;
-    size_t live, peak; /* bytes allocated outside arenas, while running */
+    struct mr_spares *spares;        /* buffers of outputs */
+    size_t frame_bytes, const_bytes; /* host memory of the frames and of the folded values of all plans */
+    size_t peak;                     /* host memory that the last run held at most */
     int64_t deadline_ns;
     bool checking; /* plans are made to be judged, not to run */
+    bool dry;      /* plans are made to be shown: as they would run, but nothing is packed */
+    /* By graph id: what check planned last for each subgraph, when somebody wants to know; else NULL. */
+    mr_plan **judged;
 } mr_session;
 
 /* What a call knows of the engine around it. */
@@ -240,6 +249,16 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
  * overrides (NULL: none), one per formal input. The plan belongs to the session. */
 mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error *e);
 
+/* The same plan, and those of its subgraphs kept in s->judged: for counting what nodes do. */
+mr_plan *mr_session_judge(mr_session *s, const mr_typed_shape *inputs, mr_error *e);
+/* The plan that a run would follow, which cannot run itself: of these inputs or, when in is NULL, of the shapes that
+ * are declared or given, dims unknown where they are. Refuses as mr_session_prepare does. For a session of its own. */
+mr_status mr_session_plan(mr_session *s, mr_value *const *in, const mr_typed_shape *shapes, mr_plan **out, mr_error *e);
+/* Host memory that a run of the plan will hold at most, unless sizes hang on values. */
+size_t mr_plan_bytes(const mr_plan *p);
+/* flops.c: operations of a node of the plan's graph, NAN when they hang on what is not known. */
+double mr_node_flops(mr_plan *p, const mr_node *n);
+
 /* inputs.c: do the caller's values fit the model's declared inputs? */
 mr_status mr_inputs_check(const mr_graph *g, mr_value *const *in, mr_error *e);
 
@@ -255,6 +274,21 @@ void mr_plan_free(mr_plan *p);
 void mr_capture_keys(const mr_call *c, const mr_graph *sub, mr_key *keys);
 /* layout.c: places, lifetimes and offsets of a plan whose steps are known. */
 mr_status mr_plan_layout(mr_plan *p, mr_error *e);
+
+/* peak.c: who holds a plan's memory when it is fullest. */
+typedef struct mr_holder {
+    const char *name;       /* of the value that has the bytes at that time … */
+    const mr_pvalue *value; /* … and the value */
+    size_t bytes;
+} mr_holder;
+/* The step at which the values that are alive in the arena are largest, -1: none has any; they, largest first, are
+ * allocated. *n < 0: out of memory. */
+int mr_plan_peak(const mr_plan *p, mr_holder **holders, int *n);
+/* The refusal of a run that would hold so much, with what makes it so much. */
+mr_status mr_plan_over_limit(const mr_plan *p, size_t peak, size_t limit, mr_error *e);
+/* In the place of an error of memory: the account refused it; what the frame holds. */
+void mr_frame_over_limit(const mr_frame *f, const struct mr_account *a, mr_error *e);
+const char *mr_bytes_string(size_t bytes, char *buf, size_t size); /* "38.2 MiB"; buf is returned */
 
 /* exec.c */
 /* in: one per formal input, NULL for those left to their initializer; parent: the frame that captures refer to. */

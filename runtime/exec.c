@@ -1,7 +1,9 @@
 /* exec.c: runs a plan: a flat list of steps over slots. */
 #include "engine.h"
 
+#include "account.h"
 #include "carrier.h"
+#include "spare.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,22 +16,6 @@ int64_t mr_now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* ---- memory outside the arena ---- */
-
-static mr_status over_limit(mr_session *s, size_t bytes, mr_call *c)
-{
-    size_t limit = s->options.memory_limit;
-    if (!limit || s->live + bytes <= limit) return MR_OK;
-    return mr_call_fail(c, MR_E_MEMORY_LIMIT, "needs %zu bytes more while %zu of %zu are in use", bytes, s->live,
-                        limit);
-}
-
-static void grow(mr_session *s, size_t bytes)
-{
-    s->live += bytes;
-    if (s->live > s->peak) s->peak = s->live;
-}
-
 static mr_value *new_tensor(mr_call *c, mr_dtype d, const mr_shape *shape)
 {
     size_t bytes;
@@ -37,8 +23,7 @@ static mr_value *new_tensor(mr_call *c, mr_dtype d, const mr_shape *shape)
         mr_call_fail(c, MR_E_SIZE, "an output is larger than can be addressed");
         return NULL;
     }
-    if (over_limit(c->exec->session, bytes, c)) return NULL;
-    mr_value *v = mr_value_tensor(d, shape->rank, shape->d);
+    mr_value *v = mr_value_uninit(d, shape->rank, shape->d);
     if (!v) mr_call_fail(c, MR_E_MEMORY, "out of memory for an output of %zu bytes", bytes);
     return v;
 }
@@ -140,9 +125,20 @@ static void frame_device_free(mr_frame *f)
     d->plugin->free(d->context, f->scratch[MR_CUDA]);
 }
 
+/* Frames stay with their plans: what they hold counts for later runs too. */
+static bool frame_charge(mr_frame *f)
+{
+    size_t bytes = f->plan->arena[MR_CPU] + f->plan->scratch;
+    if (!mr_account_charge(mr_account_current(), bytes)) return false;
+    f->bytes = bytes;
+    f->plan->session->frame_bytes += bytes;
+    return true;
+}
+
 static bool frame_memory(mr_frame *f)
 {
     mr_plan *p = f->plan;
+    if (!frame_charge(f)) return false;
     f->slots = calloc((size_t)p->n_values + 1, sizeof *f->slots);
     f->calls = calloc((size_t)p->n_steps + 1, sizeof *f->calls);
     f->exec = calloc(1, sizeof *f->exec);
@@ -168,14 +164,8 @@ static mr_frame *frame_new(mr_plan *p, mr_error *e)
 
 static void drop_slot(mr_frame *f, int id)
 {
-    mr_slot *s = &f->slots[id];
-    mr_session *session = f->plan->session;
-    if (s->v && s->v->buffer) {
-        size_t bytes = mr_tensor_bytes(&s->v->t);
-        session->live -= bytes < session->live ? bytes : session->live;
-    }
-    mr_value_release(s->v);
-    s->v = NULL;
+    mr_value_release(f->slots[id].v);
+    f->slots[id].v = NULL;
 }
 
 static void frame_clear(mr_frame *f)
@@ -189,6 +179,7 @@ void mr_frame_free(mr_frame *f)
 {
     if (!f) return;
     if (f->slots) frame_clear(f), frame_device_free(f);
+    f->plan->session->frame_bytes -= f->bytes;
     free(f->slots), free(f->calls), free(f->exec), free(f->arena[MR_CPU]), free(f->scratch[MR_CPU]), free(f);
 }
 
@@ -218,7 +209,6 @@ static mr_status alloc_outputs(mr_frame *f, const mr_step *st, mr_call *c)
             return mr_call_fail(c, MR_E_INTERNAL, "output %d has no shape though all inputs are there", o);
         s->v = new_tensor(c, mr_out_dtype(c, o), &c->out[o].shape);
         if (!s->v) return c->error->status;
-        grow(c->exec->session, mr_tensor_bytes(&s->v->t));
         s->t = s->v->t;
         c->out[o].t = &s->t;
     }
@@ -239,10 +229,7 @@ static void take_values(mr_frame *f, const mr_step *st, mr_call *c)
         mr_slot *s = &f->slots[st->out[o]];
         mr_value_release(s->v);
         s->v = v;
-        if (v->type.kind == MR_TENSOR) {
-            s->t = v->t;
-            grow(f->plan->session, mr_tensor_bytes(&v->t));
-        }
+        if (v->type.kind == MR_TENSOR) s->t = v->t;
     }
 }
 
@@ -279,12 +266,14 @@ static mr_status run_dynamic(mr_frame *f, const mr_step *st, mr_call *c)
     if (impl->count && (r = impl->count(c))) return r;
     if (!(op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) && (r = alloc_outputs(f, st, c))) return r;
     size_t scratch = impl->scratch ? impl->scratch(c) : 0;
-    void *own = NULL;
-    if (scratch && !(own = aligned_alloc(64, (scratch + 63) / 64 * 64)))
-        return mr_call_fail(c, MR_E_MEMORY, "out of memory for %zu bytes of scratch", scratch);
+    mr_account *account = mr_account_current();
+    bool fits = mr_account_charge(account, scratch);
+    void *own = fits && scratch ? aligned_alloc(64, (scratch + 63) / 64 * 64) : NULL;
     c->scratch = own;
-    r = impl->run(c);
+    r = scratch && !own ? mr_call_fail(c, MR_E_MEMORY, "out of memory for %zu bytes of scratch", scratch)
+                        : impl->run(c);
     free(own);
+    if (fits) mr_account_credit(account, scratch);
     take_values(f, st, c);
     return r;
 }
@@ -334,7 +323,6 @@ static mr_status run_carry(mr_frame *f, const mr_step *st, mr_call *c)
     if (f->plan->values[st->out[0]].place == MR_AT_OWNED) {
         mr_shape shape = mr_tensor_shape(from);
         if (!(to->v = new_tensor(c, MR_F64, &shape))) return c->error->status;
-        grow(f->plan->session, mr_tensor_bytes(&to->v->t));
         to->t = to->v->t;
     }
     mr_carrier_convert(to->t.data, from);
@@ -421,16 +409,28 @@ static void bind_inputs(mr_frame *f, mr_value *const *in, const mr_frame *parent
     }
 }
 
+/* home NULL: a buffer that is freed with its value. */
+static bool make_output(mr_frame *f, int id, mr_spares *home, bool only_spare)
+{
+    const mr_pvalue *v = &f->plan->values[id];
+    mr_slot *s = &f->slots[id];
+    if (v->place != MR_AT_OUTPUT || v->root != id || s->v) return true;
+    s->v = home ? mr_value_of_spare(home, only_spare, (mr_dtype)v->type.elem, v->shape.rank, v->shape.d)
+                : mr_value_uninit((mr_dtype)v->type.elem, v->shape.rank, v->shape.d);
+    if (s->v) s->t = s->v->t;
+    return s->v != NULL;
+}
+
+/* The caller's come from the buffers of the last run first; what fits none is freed before more is asked for. */
 static mr_status make_outputs(mr_frame *f, mr_error *e)
 {
     mr_plan *p = f->plan;
-    for (int i = 0; i < p->n_values; i++) {
-        mr_pvalue *v = &p->values[i];
-        if (v->place != MR_AT_OUTPUT || v->root != i) continue;
-        f->slots[i].v = mr_value_tensor((mr_dtype)v->type.elem, v->shape.rank, v->shape.d);
-        if (!f->slots[i].v) return mr_fail(e, MR_E_MEMORY, "out of memory for an output of %zu bytes", v->bytes);
-        f->slots[i].t = f->slots[i].v->t;
-    }
+    mr_spares *home = f->exec->depth == 0 ? p->session->spares : NULL;
+    for (int i = 0; home && i < p->n_values; i++) make_output(f, i, home, true);
+    if (home) mr_spares_trim(home);
+    for (int i = 0; i < p->n_values; i++)
+        if (!make_output(f, i, home, false))
+            return mr_fail(e, MR_E_MEMORY, "out of memory for an output of %zu bytes", p->values[i].bytes);
     for (int i = 0; i < p->n_values; i++)
         if (p->values[i].place == MR_AT_OUTPUT && p->values[i].root != i)
             f->slots[i].t.data = f->slots[p->values[i].root].t.data;
@@ -483,6 +483,8 @@ mr_status mr_plan_run(mr_plan *p, mr_value *const *in, const mr_frame *parent, m
     if (!st) tell_folded(f);
     if (!st) st = run_steps(f, e);
     if (!st) st = take_outputs(f, out, e);
+    const mr_account *account = mr_account_current();
+    if (st && e->code == MR_E_MEMORY && account && account->refused) mr_frame_over_limit(f, account, e);
     frame_clear(f);
     return st;
 }

@@ -120,6 +120,15 @@ bool mr_model_own_value(mr_graph_model *m, mr_value *v)
 {
     return own(m, v, NULL);
 }
+size_t mr_graph_weight_bytes(const mr_graph_model *m, bool mapped)
+{
+    size_t sum = 0;
+    for (const struct mr_owned *o = m->owned; o; o = o->next)
+        if (o->value && o->value->type.kind == MR_TENSOR && (o->value->buffer == NULL) == mapped)
+            sum += mr_tensor_bytes(&o->value->t);
+    return sum;
+}
+
 bool mr_model_own_error(mr_graph_model *m, mr_error *e)
 {
     return own(m, NULL, e);

@@ -140,6 +140,8 @@ struct mr_graph_model {
 mr_status mr_graph_load(const char *path, mr_graph_model **out, mr_error *e);
 mr_status mr_graph_load_memory(const void *bytes, size_t n, const char *dir, mr_graph_model **out, mr_error *e);
 void mr_graph_free(mr_graph_model *m);
+/* Bytes of the tensors of the file: those read where they stand in it, or those that had to be copied. */
+size_t mr_graph_weight_bytes(const mr_graph_model *m, bool mapped);
 
 int mr_graph_find_value(const mr_graph *g, const char *name);     /* id or -1 */
 int mr_graph_add_value(mr_graph *g, const char *name);            /* for inlining and rewriting */

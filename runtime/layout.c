@@ -104,16 +104,24 @@ static void place_outputs(mr_plan *p, const mr_step *st, int s)
 }
 
 /* A root that is an output as a whole is computed where the caller will find it. */
+static bool place_result(mr_plan *p, const mr_pvalue *v, size_t bytes)
+{
+    mr_pvalue *r = &p->values[v->root];
+    if (r->place != MR_AT_ARENA || r->dev != MR_CPU || bytes != r->bytes) return false;
+    r->place = MR_AT_OUTPUT;
+    return true;
+}
+
+/* The others are copied at the end; constants on the heap and values with owners of their own are not. */
 static void place_results(mr_plan *p)
 {
     for (int o = 0; o < p->n_outputs; o++) {
-        mr_pvalue *v = &p->values[p->outputs[o]], *r = &p->values[v->root];
+        mr_pvalue *v = &p->values[p->outputs[o]];
         size_t bytes;
-        if (r->place != MR_AT_ARENA || r->dev != MR_CPU || v->type.kind != MR_TENSOR || v->type.elem == MR_STRING)
-            continue;
-        if (!mr_shape_bytes(&v->shape, (mr_dtype)v->type.elem, &bytes) || bytes != r->bytes) continue;
-        r->place = MR_AT_OUTPUT;
-        p->output_bytes += aligned(bytes);
+        if (v->type.kind != MR_TENSOR || v->type.elem == MR_STRING) continue;
+        if (!mr_shape_bytes(&v->shape, (mr_dtype)v->type.elem, &bytes)) continue;
+        bool shared = v->known ? v->known->buffer != NULL : v->place == MR_AT_OWNED;
+        if (place_result(p, v, bytes) || !shared) p->output_bytes += aligned(bytes);
     }
 }
 

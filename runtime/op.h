@@ -114,6 +114,9 @@ struct mr_op {
     unsigned flags;
     mr_value *(*constant)(const mr_node *n, const void *params); /* the value of a node without inputs, retained by the
                                                                     model; NULL: this op is no constant */
+    /* Operations on numbers, of shapes that are known (of subgraphs, too); NAN when it hangs on values that aren't.
+     * NULL: not counted. ops/flops.h has the rules. */
+    double (*flops)(const mr_call *c);
 };
 
 const mr_op *mr_op_find(const char *domain, const char *name, int version); /* version: of the schema */
@@ -178,6 +181,8 @@ mr_status mr_call_subgraph(mr_call *c, int k, int n_in, mr_value *const *in, int
  * otherwise a conflict of shapes inside it counts only if it is reached. */
 mr_status mr_infer_subgraph(mr_call *c, int k, bool certain, int n_in, const mr_typed_shape *in, int n_out,
                             mr_typed_shape *out);
+/* Operations of one run of subgraph k, as it was inferred last; NAN when they are not known. For flops. */
+double mr_subgraph_flops(const mr_call *c, int k);
 /* A retained value of input i, to be put into a sequence or given to a subgraph (copies an arena tensor). */
 mr_value *mr_call_take(mr_call *c, int i);
 uint64_t mr_call_entropy(mr_call *c); /* for random operators without a seed: another number each time */

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLANS_PER_GRAPH 8 /* signatures of one subgraph before its dims are left open */
+#define PLANS_PER_GRAPH                                                                                                \
+    8 /* signatures of one subgraph before its dims are left open; of the main graph that are kept */
 
 mr_status mr_builder_no_memory(mr_error *e)
 {
@@ -331,6 +332,22 @@ static bool copy_keys(mr_plan *p, const mr_key *keys, int n)
     return true;
 }
 
+/* Of folded values, which the plan alone holds, and of inputs that a run carries in double. */
+static void count_memory(mr_plan *p)
+{
+    size_t bytes;
+    for (int i = 0; i < p->n_values; i++) {
+        const mr_value *v = p->values[i].known;
+        if (v && v->buffer && v->refs == 1) p->const_bytes += mr_tensor_bytes(&v->t);
+    }
+    p->session->const_bytes += p->const_bytes;
+    for (int i = 0; i < p->graph->n_inputs; i++) {
+        const mr_key *k = &p->keys[i];
+        bool carried = !p->graph->parent && !k->known && mr_is_carried(k->declared);
+        if (carried && mr_shape_bytes(&k->shape, MR_F64, &bytes)) p->carried_bytes += bytes;
+    }
+}
+
 static mr_status build(mr_builder *b)
 {
     mr_plan *p = b->p;
@@ -347,6 +364,7 @@ static mr_status build(mr_builder *b)
     bool runs = !b->all;
     for (int i = 0; i < p->refusals.n; i++) runs &= p->refusals.at[i].kind == MR_REFUSE_DEPENDS;
     if (!runs) return MR_OK;
+    count_memory(p);
     return mr_outputs_to_host(b) ? mr_plan_layout(p, b->e) : mr_builder_no_memory(b->e);
 }
 
@@ -374,6 +392,7 @@ void mr_plan_free(mr_plan *p)
 {
     if (!p) return;
     mr_frame_free(p->frame);
+    p->session->const_bytes -= p->const_bytes;
     for (int i = 0; i < p->n_values && p->values; i++) mr_value_release(p->values[i].known);
     for (int i = 0; i < p->n_keys; i++) mr_value_release(p->keys[i].known);
     mr_refusals_free(&p->refusals);
@@ -423,6 +442,13 @@ static void open_dims(mr_key *keys, int n, const mr_plan *seen)
                     keys[i].shape.d[d] = MR_DIM_UNKNOWN;
 }
 
+static void drop_last(mr_plan **list)
+{
+    while ((*list)->next) list = &(*list)->next;
+    mr_plan_free(*list);
+    *list = NULL;
+}
+
 mr_plan *mr_plan_get(mr_session *s, const mr_graph *g, const mr_key *keys, int n_keys, mr_error *e)
 {
     mr_plan **list = &s->plans[g->id];
@@ -439,6 +465,7 @@ mr_plan *mr_plan_get(mr_session *s, const mr_graph *g, const mr_key *keys, int n
     p = mr_plan_build(s, g, own, n_keys, false, e);
     free(own);
     if (!p) return NULL;
+    if (!g->parent && count >= PLANS_PER_GRAPH) drop_last(list);
     p->next = *list;
     return *list = p;
 }

@@ -1,6 +1,8 @@
 /* session.c: environments, loaded models, and runs of a model under one set of options. */
+#include "account.h"
 #include "carrier.h"
 #include "engine.h"
+#include "spare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +89,7 @@ static mr_status adopt(mr_env *env, mr_graph_model *g, mr_model **out, mr_error 
         free(m);
         return e->status;
     }
-    *m = (mr_model){.env = env, .g = g, .refs = 1};
+    *m = (mr_model){.env = env, .g = g, .refs = 1, .weight_bytes = mr_graph_weight_bytes(g, false)};
     __atomic_add_fetch(&env->refs, 1, __ATOMIC_RELAXED);
     pthread_mutex_init(&m->lock, NULL);
     *out = m;
@@ -159,7 +161,8 @@ mr_status mr_session_new(mr_model *m, const mr_options *o, const int *outputs, i
     if (outputs && (s->outputs = malloc(sizeof *outputs * ((size_t)n_outputs + 1))))
         memcpy(s->outputs, outputs, sizeof *outputs * (size_t)n_outputs);
     s->n_outputs = outputs ? n_outputs : m->g->main->n_outputs;
-    if (!s->plans || (outputs && !s->outputs)) mr_fail(e, MR_E_MEMORY, "out of memory");
+    s->spares = mr_spares_new(s->n_outputs);
+    if (!s->plans || !s->spares || (outputs && !s->outputs)) mr_fail(e, MR_E_MEMORY, "out of memory");
     if (e->status || open_device(s, e)) {
         mr_session_free(s);
         return e->status;
@@ -177,7 +180,9 @@ void mr_session_free(mr_session *s)
             s->plans[g] = p->next;
             mr_plan_free(p);
         }
-    free(s->plans), free(s->outputs);
+    if (s->spares) mr_spares_close(s->spares);
+    for (int g = 0; s->judged && g < s->model->g->n_graphs; g++) mr_plan_free(s->judged[g]);
+    free(s->plans), free(s->judged), free(s->outputs);
     mr_model_close(s->model);
     free(s);
 }
@@ -233,18 +238,22 @@ static bool follows_from_file(mr_session *s, const mr_refusal *r)
     return found;
 }
 
+/* What is wrong with the model as a whole. */
+static mr_status refuse_invalid(const mr_session *s, mr_error *e)
+{
+    const mr_graph_model *g = s->model->g;
+    if (!g->n_invalid) return MR_OK;
+    const mr_error *v = &g->invalid[0];
+    mr_fail_as(e, v->status, v->code, "%s", v->text);
+    if (v->where) e->where = strdup(v->where);
+    if (v->hint) mr_error_hint(e, "%s", v->hint);
+    return e->status;
+}
+
 mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, mr_error *e)
 {
     const mr_graph_model *g = s->model->g;
-    if (g->n_invalid) {
-        const mr_error *v = &g->invalid[0];
-        mr_fail_as(e, v->status, v->code, "%s", v->text);
-        if (v->where) e->where = strdup(v->where);
-        if (v->hint) mr_error_hint(e, "%s", v->hint);
-        return e->status;
-    }
-    mr_status st = mr_inputs_check(g->main, in, e);
-    if (st) return st;
+    if (refuse_invalid(s, e) || mr_inputs_check(g->main, in, e)) return e->status;
     mr_key *keys = input_keys(s, g->main, in);
     if (!keys) return mr_fail(e, MR_E_MEMORY, "out of memory");
     mr_plan *p = mr_plan_get(s, g->main, keys, g->main->n_inputs, e);
@@ -292,17 +301,79 @@ mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error 
     return NULL;
 }
 
+mr_plan *mr_session_judge(mr_session *s, const mr_typed_shape *inputs, mr_error *e)
+{
+    s->judged = calloc((size_t)s->model->g->n_graphs + 1, sizeof *s->judged);
+    if (!s->judged) return mr_fail(e, MR_E_MEMORY, "out of memory"), NULL;
+    return mr_session_check(s, inputs, e);
+}
+
+/* ---- showing ---- */
+
+static mr_status plan_of_shapes(mr_session *s, const mr_typed_shape *shapes, mr_plan **out, mr_error *e)
+{
+    const mr_graph *g = s->model->g->main;
+    mr_value **none = calloc((size_t)g->n_inputs + 1, sizeof *none);
+    mr_key *keys = none ? input_keys(s, g, none) : NULL;
+    free(none);
+    if (!keys) return mr_fail(e, MR_E_MEMORY, "out of memory");
+    for (int i = 0; i < g->n_inputs; i++) {
+        if (keys[i].known) continue;
+        keys[i] = (mr_key){shapes[i].type, shapes[i].shape, NULL, MR_UNDEFINED};
+        if (!s->options.f64) continue;
+        keys[i].declared = (mr_dtype)shapes[i].type.elem;
+        keys[i].type = mr_carrier_type(shapes[i].type);
+    }
+    *out = mr_plan_get(s, g, keys, g->n_inputs, e);
+    free(keys);
+    const mr_refusal *r = *out ? worst(&(*out)->refusals) : NULL;
+    if (r) refuse_with(e, r);
+    return e->status;
+}
+
+mr_status mr_session_plan(mr_session *s, mr_value *const *in, const mr_typed_shape *shapes, mr_plan **out, mr_error *e)
+{
+    s->dry = true;
+    if (in) return mr_session_prepare(s, in, out, e);
+    return refuse_invalid(s, e) ? e->status : plan_of_shapes(s, shapes, out, e);
+}
+
+size_t mr_plan_bytes(const mr_plan *p)
+{
+    return p->arena[MR_CPU] + p->scratch + p->output_bytes + p->carried_bytes + p->const_bytes + p->packed_bytes +
+           p->session->model->weight_bytes;
+}
+
 /* ---- running ---- */
 
-static mr_status over_limit(const mr_session *s, const mr_plan *p, mr_error *e)
+/* Host memory that is held whatever runs. */
+static size_t held_bytes(const mr_session *s)
 {
-    size_t limit = s->options.memory_limit, peak = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
-    if (!limit || peak <= limit) return MR_OK;
-    mr_fail(e, MR_E_MEMORY_LIMIT,
-            "needs %zu bytes (%zu for tensors, %zu outputs, %zu scratch, %zu packed weights), the limit is %zu", peak,
-            p->arena[MR_CPU], p->output_bytes, p->scratch, p->packed_bytes, limit);
-    mr_error_hint(e, "smaller batches or images need less; --memory-limit sets another limit");
-    return e->status;
+    const mr_model *m = s->model;
+    return m->weight_bytes + __atomic_load_n(&m->packed_bytes, __ATOMIC_RELAXED) + s->const_bytes + s->frame_bytes;
+}
+
+static size_t run_bytes(const mr_plan *p)
+{
+    size_t frame = p->frame ? 0 : p->arena[MR_CPU] + p->scratch;
+    return frame + p->output_bytes + p->carried_bytes;
+}
+
+/* Frames of plans that do not run now. */
+static void free_other_frames(mr_session *s, const mr_plan *p)
+{
+    for (int g = 0; g < s->model->g->n_graphs; g++)
+        for (mr_plan *q = s->plans[g]; q; q = q->next)
+            if (q != p) mr_frame_free(q->frame), q->frame = NULL;
+}
+
+static mr_status over_limit(mr_session *s, const mr_plan *p, mr_error *e)
+{
+    size_t limit = s->options.memory_limit;
+    if (!limit || held_bytes(s) + run_bytes(p) <= limit) return MR_OK;
+    free_other_frames(s, p);
+    size_t peak = held_bytes(s) + run_bytes(p);
+    return peak <= limit ? MR_OK : mr_plan_over_limit(p, peak, limit, e);
 }
 
 static mr_status run_carried(const mr_session *s, mr_plan *p, mr_value *const *in, mr_value **out, mr_error *e)
@@ -326,6 +397,12 @@ mr_status mr_session_run(mr_session *s, mr_value *const *in, mr_value **out, mr_
     /* 1e9 seconds and more are no limit: their nanoseconds may not fit. */
     bool limited = s->options.timeout_s > 0 && s->options.timeout_s < 1e9;
     s->deadline_ns = limited ? mr_now_ns() + (int64_t)(s->options.timeout_s * 1e9) : 0;
-    s->live = s->peak = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
-    return s->options.f64 ? run_carried(s, p, in, out, e) : mr_plan_run(p, in, NULL, out, 0, e);
+    mr_account *account = mr_account_new(s->options.memory_limit, held_bytes(s));
+    if (!account) return mr_fail(e, MR_E_MEMORY, "out of memory");
+    mr_account *before = mr_account_use(account);
+    st = s->options.f64 ? run_carried(s, p, in, out, e) : mr_plan_run(p, in, NULL, out, 0, e);
+    mr_account_use(before);
+    s->peak = account->peak;
+    mr_account_release(account);
+    return st;
 }

@@ -1,4 +1,5 @@
 /* steps.c: the steps of a plan: kernels with packed weights, views, copies between memories. */
+#include "account.h"
 #include "builder.h"
 #include "map.h"
 
@@ -23,13 +24,26 @@ static void give_back(const mr_graph_model *g, const mr_tensor *t)
     }
 }
 
+/* What several steps share counts once. false: out of memory. */
+static bool count_packed(mr_builder *b, const mr_value *weight, const mr_impl *impl, uint64_t key, size_t bytes)
+{
+    for (const mr_packed *k = b->packed; k; k = k->next)
+        if (k->weight == weight && k->impl == impl && k->key == key) return true;
+    mr_packed *k = MR_REGION_NEW(&b->p->region, mr_packed, 1);
+    if (!k) return false;
+    *k = (mr_packed){.weight = weight, .impl = impl, .key = key, .bytes = bytes, .next = b->packed};
+    b->packed = k;
+    b->p->packed_bytes += bytes;
+    return true;
+}
+
 static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
 {
     mr_model *m = b->s->model;
     size_t bytes = impl->pack_size(c, i);
-    if (b->s->checking) b->p->packed_bytes += bytes;
-    if (!bytes || b->s->checking) return NULL;
     uint64_t key = hash_bytes(c->params, c->node->op->params_size) ^ (uint64_t)i << 56 ^ bytes;
+    if (!bytes || !count_packed(b, c->in[i].v, impl, key, bytes) || b->s->checking) return NULL;
+    if (b->s->dry) return c->in[i].t->data; /* a pointer, so that scratch is asked for as it would be */
     pthread_mutex_lock(&m->lock);
     mr_packed *k = m->packed;
     while (k && !(k->weight == c->in[i].v && k->impl == impl && k->key == key)) k = k->next;
@@ -41,12 +55,13 @@ static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
             give_back(m->g, c->in[i].t);
             mr_value_retain(c->in[i].v);
             m->packed = k;
+            m->packed_bytes += bytes;
+            mr_account_charge(mr_account_current(), bytes);
         } else {
             free(k), k = NULL;
         }
     }
     pthread_mutex_unlock(&m->lock);
-    if (k) b->p->packed_bytes += bytes;
     return k ? k->data : NULL;
 }
 
@@ -55,7 +70,7 @@ static bool pack_weights(mr_builder *b, mr_call *c, const mr_impl *impl, mr_step
     if (!impl || !impl->pack_in) return true;
     st->packed = MR_REGION_NEW(&b->p->region, void *, c->n_in + 1);
     if (!st->packed) return false;
-    for (int i = 0; i < c->n_in; i++)
+    for (int i = 0; i < c->n_in && i < 32; i++) /* the bits of pack_in */
         if ((impl->pack_in >> i & 1) && c->in[i].t) st->packed[i] = pack_weight(b, c, impl, i);
     return true;
 }
@@ -138,7 +153,7 @@ static int *inputs_at(mr_builder *b, const mr_node *n, int n_in, mr_device_kind 
     if (!b->s->device) return n->in;
     int *ids = MR_REGION_NEW(&b->p->region, int, n_in + 1);
     for (int i = 0; ids && i < n_in; i++) {
-        bool host = dev == MR_CPU || (impl && impl->host_in >> i & 1);
+        bool host = dev == MR_CPU || (impl && i < 32 && impl->host_in >> i & 1);
         ids[i] = n->in[i];
         if (ids[i] < 0 || b->p->values[ids[i]].type.kind != MR_TENSOR) continue;
         if (b->p->values[ids[i]].dev != (host ? MR_CPU : MR_CUDA)) ids[i] = copy_of(b, n, ids[i]);

@@ -92,13 +92,6 @@ static mr_status execute(running *r)
     return r->e.status;
 }
 
-static size_t peak_bytes(const running *r)
-{
-    const mr_plan *p = r->plan;
-    size_t planned = p->arena[MR_CPU] + p->scratch + p->output_bytes + p->packed_bytes;
-    return planned > r->session->peak ? planned : r->session->peak;
-}
-
 static const char *device_name(const running *r)
 {
     return r->setup.options.device ? r->setup.options.device : "cpu";
@@ -145,7 +138,7 @@ static mr_status show_outputs(running *r)
 static void show_end(running *r)
 {
     int nodes = count_nodes(r->setup.g);
-    double peak = (double)peak_bytes(r);
+    double peak = (double)r->session->peak;
     if (!r->json) {
         printf("%s  %d node%s on %s, %.1f ms, peak %.1f %s\n", r->agree ? "ok" : "differs", nodes,
                nodes == 1 ? "" : "s", device_name(r), r->ms, peak < 0x1p20 ? peak / 0x1p10 : peak / 0x1p20,
