@@ -28,13 +28,6 @@ typedef struct tfidf_params {
 
 /* ---- items ---- */
 
-static int compare_strings(mr_string a, mr_string b)
-{
-    size_t n = a.len < b.len ? a.len : b.len;
-    int order = n ? memcmp(a.data, b.data, n) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* A sequence of items: every step-th of x (a tensor), or of the pool (x NULL), from first on. */
 typedef struct items {
     const mr_tensor *x;
@@ -47,7 +40,7 @@ static int compare_items(const tfidf_params *p, items a, items b, int64_t n)
     for (int64_t i = 0; i < n && !order; i++) {
         int64_t ka = a.first + i * a.step, kb = b.first + i * b.step;
         if (p->of_strings) {
-            order = compare_strings(a.x ? ((const mr_string *)a.x->data)[ka] : p->strings[ka], p->strings[kb]);
+            order = mr_string_order(a.x ? ((const mr_string *)a.x->data)[ka] : p->strings[ka], p->strings[kb]);
         } else {
             int64_t va = a.x ? mr_tensor_int(a.x, ka) : p->ints[ka], vb = p->ints[kb];
             order = (va > vb) - (va < vb);
@@ -225,6 +218,6 @@ static const mr_impl impls[] = {{.name = "tfidf_vectorizer_cpu", .have = mr_have
                                 {0}};
 
 const mr_op mr_ops_tfidf[] = {
-    {"", "TfIdfVectorizer", 9, 0, sizeof(tfidf_params), read, infer, impls, 0, NULL},
+    {"", "TfIdfVectorizer", 9, 0, sizeof(tfidf_params), read, infer, impls, 0, NULL, NULL},
     {0},
 };

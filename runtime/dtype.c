@@ -107,3 +107,10 @@ const char *mr_type_string(mr_type t, char *buf, size_t size)
     }
     return buf;
 }
+
+int mr_string_order(mr_string a, mr_string b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}

@@ -23,6 +23,9 @@ typedef struct mr_string {
     size_t len;
 } mr_string;
 
+/* < 0, 0 or > 0: by bytes, which is the order of code points in UTF-8. */
+int mr_string_order(mr_string a, mr_string b);
+
 /* Bytes that one element takes in memory. Types of less than a byte are stored one element a byte: the value of int4
  * and int2 sign-extended, the code of the others in the low bits. 0 for MR_UNDEFINED and unknown numbers. */
 size_t mr_dtype_size(mr_dtype d);

@@ -33,3 +33,6 @@
 #include "kernels/cpu/nms.h"
 #include "kernels/cpu/col2im.h"
 #include "kernels/cpu/attention.h"
+#include "kernels/cpu/tree.h"
+#include "kernels/cpu/linear.h"
+#include "kernels/cpu/feature.h"

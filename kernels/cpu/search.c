@@ -21,14 +21,6 @@ static int order_complex(double a_re, double a_im, double b_re, double b_im)
     return order ? order : order_real(a_im, b_im);
 }
 
-/* By bytes, which is the order of code points in UTF-8. */
-static int order_string(mr_string a, mr_string b)
-{
-    size_t n = a.len < b.len ? a.len : b.len;
-    int order = n ? memcmp(a.data, b.data, n) : 0;
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 enum { TOPK_BLOCK = 16 }; /* elements that are passed over at once when none is of the first k */
 
 #define MR_BODY "kernels/cpu/topk_int.inc"
@@ -57,7 +49,7 @@ enum { TOPK_BLOCK = 16 }; /* elements that are passed over at once when none is 
 
 #define S             mr_string
 #define NAME(f)       f##_string
-#define COMPARE(a, b) order_string(a, b)
+#define COMPARE(a, b) mr_string_order(a, b)
 #include "kernels/cpu/unique.inc"
 #undef NAME
 #undef S
