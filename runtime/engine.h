@@ -211,7 +211,6 @@ typedef struct mr_session {
     size_t peak;                     /* host memory that the last run held at most */
     int64_t deadline_ns;
     bool checking; /* plans are made to be judged, not to run */
-    bool dry;      /* plans are made to be shown: as they would run, but nothing is packed */
     /* By graph id: what check planned last for each subgraph, when somebody wants to know; else NULL. */
     mr_plan **judged;
 } mr_session;
@@ -251,8 +250,8 @@ mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error 
 
 /* The same plan, and those of its subgraphs kept in s->judged: for counting what nodes do. */
 mr_plan *mr_session_judge(mr_session *s, const mr_typed_shape *inputs, mr_error *e);
-/* The plan that a run would follow, which cannot run itself: of these inputs or, when in is NULL, of the shapes that
- * are declared or given, dims unknown where they are. Refuses as mr_session_prepare does. For a session of its own. */
+/* The plan that a run would follow: of these inputs or, when in is NULL, of the shapes that are declared or given, dims
+ * unknown where they are. Refuses as mr_session_prepare does. */
 mr_status mr_session_plan(mr_session *s, mr_value *const *in, const mr_typed_shape *shapes, mr_plan **out, mr_error *e);
 /* Host memory that a run of the plan will hold at most, unless sizes hang on values. */
 size_t mr_plan_bytes(const mr_plan *p);

@@ -120,6 +120,7 @@ bool mr_model_own_value(mr_graph_model *m, mr_value *v)
 {
     return own(m, v, NULL);
 }
+
 size_t mr_graph_weight_bytes(const mr_graph_model *m, bool mapped)
 {
     size_t sum = 0;

@@ -333,7 +333,6 @@ static mr_status plan_of_shapes(mr_session *s, const mr_typed_shape *shapes, mr_
 
 mr_status mr_session_plan(mr_session *s, mr_value *const *in, const mr_typed_shape *shapes, mr_plan **out, mr_error *e)
 {
-    s->dry = true;
     if (in) return mr_session_prepare(s, in, out, e);
     return refuse_invalid(s, e) ? e->status : plan_of_shapes(s, shapes, out, e);
 }

@@ -46,6 +46,24 @@ static const mr_command commands[] = {
         .run = mr_command_check,
     },
     {
+        .name = "info",
+        .arguments = "MODEL [INPUT…]",
+        .summary = "what is in this file, and what would a run of it take?",
+        .text = "  minirt info model.onnx                        file, inputs, outputs, operators, parameters, FLOPs\n"
+                "  minirt info model.onnx -s batch=8             FLOPs with a symbolic dimension set\n"
+                "  minirt info model.onnx --shape x=1x3x224x224  … with an input's shape set\n"
+                "  minirt info model.onnx --plan                 the steps of a run, kernels, memory and who holds it\n"
+                "  minirt info model.onnx in.npz --plan          … for these inputs\n"
+                "  minirt info model.onnx --json                 for other programs\n\n"
+                "Nothing is run. FLOPs are what the operators' definitions ask for, a multiply and an add being two,\n"
+                "comparing and elementary functions one; moving and converting do not count, '-' is not counted. A\n"
+                "Loop counts with all the rounds that it may do, an If with the branch that does more.",
+        .min_args = 1,
+        .max_args = -1,
+        .groups = MODEL_INPUTS | FOR_INFO | FOR_JSON,
+        .run = mr_command_info,
+    },
+    {
         .name = "compare",
         .arguments = "A B",
         .summary = "how do two sets of tensors differ?",
