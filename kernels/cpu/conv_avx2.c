@@ -1,4 +1,5 @@
 /* conv_avx2.c: see conv_simd.inc, intconv_simd.inc; tiles of 6 maps × 16 outputs. */
+#include "kernels/cpu/requant_avx2.h"
 #include "kernels/cpu/simd_avx2.h"
 
 #define TILE_ROWS      6

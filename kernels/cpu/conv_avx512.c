@@ -1,4 +1,5 @@
 /* conv_avx512.c: see conv_simd.inc, intconv_simd.inc; tiles of 12 maps × 32 outputs. */
+#include "kernels/cpu/requant_avx512.h"
 #include "kernels/cpu/simd_avx512.h"
 
 #define TILE_ROWS      12

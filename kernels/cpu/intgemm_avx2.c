@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/cpu/intgemm.h"
+#include "kernels/cpu/requant_avx2.h"
 #include "kernels/cpu/slots.h"
 
 #define NAME(f)  f##_pairs

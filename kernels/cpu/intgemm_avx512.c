@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/cpu/intgemm.h"
+#include "kernels/cpu/requant_avx512.h"
 #include "kernels/cpu/slots.h"
 
 #define INT_ROWS       12

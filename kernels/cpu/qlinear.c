@@ -1,4 +1,5 @@
 /* qlinear.c: arithmetic on 8-bit codes, and what becomes of exact sums. */
+#define QLINEAR_OP "kernels/cpu/qlinear_op.inc"
 #include "kernels/cpu/qlinear_codes.inc"
 
 #include "kernels/cpu/math.h"

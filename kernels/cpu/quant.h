@@ -39,40 +39,4 @@ static inline void mr_requant_row(const mr_requant *r, const uint32_t *sum, int6
     }
 }
 
-/* The same results from float arithmetic, by blocks that the compiler turns into vectors. Its error is below 2^-22 of
- * the value, so that only a block with a value that close to a tie has to go through double. */
-static inline void mr_requant_quick(const mr_requant *r, const uint32_t *sum, int64_t row, int64_t col, int64_t n,
-                                    void *y)
-{
-    enum { BLOCK = 32 };
-    if (!r->scale) {
-        mr_requant_row(r, sum, row, col, n, y, 1);
-        return;
-    }
-    const double *scale = r->scale + row * r->scale_row + col * r->scale_col;
-    const int32_t low = r->type == MR_I8 ? INT8_MIN : 0, high = r->type == MR_I8 ? INT8_MAX : UINT8_MAX;
-    float factor[BLOCK];
-    for (int64_t i = 0; i < BLOCK; i++) factor[i] = (float)scale[0];
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        int64_t m = n - i < BLOCK ? n - i : BLOCK;
-        if (r->scale_col)
-            for (int64_t j = 0; j < m; j++) factor[j] = (float)scale[i + j];
-        int32_t near = 0, q[BLOCK];
-        for (int64_t j = 0; j < m; j++) {
-            float v = (float)(int32_t)sum[i + j] * factor[j];
-            v = v > -1024 ? v : -1024;
-            v = v < 1024 ? v : 1024;
-            float whole = v + 0x1.8p23f - 0x1.8p23f, rest = v - whole;
-            near |= rest > 0.4996f || rest < -0.4996f;
-            q[j] = (int32_t)whole + r->zero;
-            q[j] = q[j] > low ? q[j] : low;
-            q[j] = q[j] < high ? q[j] : high;
-        }
-        if (near)
-            mr_requant_row(r, sum + i, row, col + i, m, (uint8_t *)y + i, 1);
-        else
-            for (int64_t j = 0; j < m; j++) ((uint8_t *)y)[i + j] = (uint8_t)q[j];
-    }
-}
-
 #endif
