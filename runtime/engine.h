@@ -257,6 +257,7 @@ mr_status mr_session_plan(mr_session *s, mr_value *const *in, const mr_typed_sha
 size_t mr_plan_bytes(const mr_plan *p);
 /* flops.c: operations of a node of the plan's graph, NAN when they hang on what is not known. */
 double mr_node_flops(mr_plan *p, const mr_node *n);
+double mr_call_flops(const mr_call *c); /* of a call that was run; 0: not counted, or of subgraphs */
 
 /* inputs.c: do the caller's values fit the model's declared inputs? */
 mr_status mr_inputs_check(const mr_graph *g, mr_value *const *in, mr_error *e);

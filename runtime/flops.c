@@ -42,6 +42,13 @@ double mr_node_flops(mr_plan *p, const mr_node *n)
     return flops;
 }
 
+double mr_call_flops(const mr_call *c)
+{
+    const mr_op *op = c->node->op;
+    double flops = op && op->flops && !(op->flags & MR_OP_CONTROL) ? op->flops(c) : 0;
+    return isnan(flops) ? 0 : flops;
+}
+
 double mr_subgraph_flops(const mr_call *c, int k)
 {
     const mr_graph *sub = c->node->subgraphs[k];

@@ -174,6 +174,7 @@ static void note(void *arg, const mr_event *ev)
                              .op = strdup(ev->node->op_type),
                              .kernel = strdup(ev->kernel ? ev->kernel : ""),
                              .ms = ms,
+                             .flops = mr_call_flops(ev->call),
                              .bytes = ev->kernel ? bytes_of(ev->call) : 0};
         p->failed = !k->name || !k->op || !k->kernel;
         p->n++;
