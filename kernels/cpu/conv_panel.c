@@ -35,6 +35,38 @@ mr_conv_tap mr_conv_tap_at(const mr_conv_args *v, int64_t k)
     return t;
 }
 
+/* Does any output of the axis see an input under tap t? */
+static bool meets(const mr_conv_axis *a, int64_t t)
+{
+    int64_t at = a->offset + t * a->dilation, o = at < 0 ? (a->stride - 1 - at) / a->stride : 0;
+    return o < a->out && at + o * a->stride < a->in;
+}
+
+mr_conv_reach mr_conv_reach_of(const mr_conv_args *v)
+{
+    mr_conv_reach r = {{0}, {0}};
+    for (int i = 0; i < v->rank && v->rank <= 3; i++) {
+        const mr_conv_axis *a = &v->axis[i];
+        int64_t first = 0, end = a->taps;
+        while (a->in > 0 && end - first > 1 && !meets(a, first)) first++;
+        while (a->in > 0 && end - first > 1 && !meets(a, end - 1)) end--;
+        r.first[i] = (int32_t)first, r.taps[i] = (int32_t)(end - first);
+    }
+    return r;
+}
+
+mr_conv_args mr_conv_within(const mr_conv_args *v, const mr_conv_reach *r)
+{
+    mr_conv_args to = *v;
+    for (int i = 0; i < v->rank && v->rank <= 3; i++) {
+        mr_conv_axis *a = &to.axis[i];
+        a->offset += r->first[i] * a->dilation;
+        to.w_first += r->first[i] * a->w_step;
+        a->taps = r->taps[i];
+    }
+    return to;
+}
+
 int64_t mr_conv_blocks(const mr_conv_args *v, int64_t rows, int64_t cols)
 {
     return v->batch * v->groups * ((v->maps + rows - 1) / rows) * ((mr_conv_pixels(v) + cols - 1) / cols);

@@ -50,6 +50,17 @@ static inline int64_t mr_conv_row(const mr_conv_args *v, const mr_conv_run *r, c
     return row;
 }
 
+/* The taps of each axis that meet an input for some output: the others, of a dilation as large as x, add nothing. Of
+ * more axes than stand here all taps count. */
+typedef struct mr_conv_reach {
+    int32_t first[3], taps[3];
+} mr_conv_reach;
+
+/* All taps where x is not known yet (its extents are 0). At least one an axis. */
+mr_conv_reach mr_conv_reach_of(const mr_conv_args *v);
+/* The same sums over those taps alone. */
+mr_conv_args mr_conv_within(const mr_conv_args *v, const mr_conv_reach *r);
+
 /* Some maps by some outputs of one group of one batch. */
 typedef struct mr_conv_block {
     int64_t batch, group, map, pixel, rows, cols; /* map: counted over all groups */
