@@ -15,7 +15,7 @@ const char *mr_bytes_string(size_t bytes, char *buf, size_t size)
     size_t u = 0;
     for (; n >= 1024 && u + 1 < sizeof units / sizeof *units; u++) n /= 1024;
     if (bytes < 1024)
-        snprintf(buf, size, "%zu bytes", bytes);
+        snprintf(buf, size, "%zu byte%s", bytes, bytes == 1 ? "" : "s");
     else
         snprintf(buf, size, "%.1f %s", n, units[u]);
     return buf;
