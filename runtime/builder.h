@@ -12,7 +12,6 @@ typedef struct mr_builder {
     bool all;   /* every node, for check; else those that the outputs need */
     bool *need; /* by node */
     int cap_steps;
-    mr_packed *packed; /* the packed weights that the steps read so far */
     mr_exec exec;
     const int *
         out; /* ids of the present node's outputs: those of the graph, or of narrower floats that a step then carries */
@@ -29,6 +28,9 @@ bool mr_may_fold(const mr_builder *b, const mr_call *c);
 bool mr_fold_node(mr_builder *b, mr_call *c, const mr_impl *impl);
 bool mr_fold_view(mr_builder *b, const mr_call *c);
 bool mr_fold_constant(mr_builder *b, const mr_node *n);
+
+/* pack.c: the weights that the row wants packed, in st->packed. false: out of memory. */
+bool mr_pack_weights(mr_builder *b, mr_call *c, const mr_impl *impl, mr_step *st);
 
 /* steps.c */
 mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl); /* impl NULL: a view, or chosen while running */

@@ -36,6 +36,8 @@ typedef struct mr_packed {
     uint64_t key; /* of the shapes that the packing depends on */
     void *data;
     size_t bytes;
+    int readers;              /* plans that have a record of it; under the model's lock */
+    struct mr_packed *shared; /* of a plan's record: the model's own */
     struct mr_packed *next;
 } mr_packed;
 
@@ -175,6 +177,7 @@ typedef struct mr_plan {
     size_t arena[MR_N_DEVICES], scratch /* on either */, output_bytes, packed_bytes;
     size_t const_bytes;   /* folded values */
     size_t carried_bytes; /* inputs in double, under --precision f64 */
+    mr_packed *packed;    /* a record of each packed weight that the steps read */
     mr_refusals refusals;
     mr_region region;
     struct mr_frame *frame;
@@ -210,6 +213,7 @@ typedef struct mr_session {
     size_t frame_bytes, const_bytes; /* host memory of the frames and of the folded values of all plans */
     size_t peak;                     /* host memory that the last run held at most */
     int64_t deadline_ns;
+    bool lean;     /* nothing is packed: the limit leaves no room for it */
     bool checking; /* plans are made to be judged, not to run */
     /* By graph id: what check planned last for each subgraph, when somebody wants to know; else NULL. */
     mr_plan **judged;
@@ -255,6 +259,11 @@ mr_plan *mr_session_judge(mr_session *s, const mr_typed_shape *inputs, mr_error 
 mr_status mr_session_plan(mr_session *s, mr_value *const *in, const mr_typed_shape *shapes, mr_plan **out, mr_error *e);
 /* Host memory that a run of the plan will hold at most, unless sizes hang on values. */
 size_t mr_plan_bytes(const mr_plan *p);
+size_t mr_session_held_bytes(const mr_session *s); /* host memory that it holds whatever runs */
+
+/* pack.c */
+void mr_packed_leave(mr_plan *p); /* the plan reads its packed weights no more */
+void mr_packed_drop(mr_model *m); /* frees those that no plan reads */
 /* flops.c: operations of a node of the plan's graph, NAN when they hang on what is not known. */
 double mr_node_flops(mr_plan *p, const mr_node *n);
 double mr_call_flops(const mr_call *c); /* of a call that was run; 0: not counted, or of subgraphs */

@@ -392,6 +392,7 @@ void mr_plan_free(mr_plan *p)
 {
     if (!p) return;
     mr_frame_free(p->frame);
+    mr_packed_leave(p);
     p->session->const_bytes -= p->const_bytes;
     for (int i = 0; i < p->n_values && p->values; i++) mr_value_release(p->values[i].known);
     for (int i = 0; i < p->n_keys; i++) mr_value_release(p->keys[i].known);

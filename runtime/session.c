@@ -119,12 +119,7 @@ mr_model *mr_model_ref(mr_model *m)
 void mr_model_close(mr_model *m)
 {
     if (!m || __atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
-    while (m->packed) {
-        mr_packed *p = m->packed;
-        m->packed = p->next;
-        mr_value_release((mr_value *)p->weight);
-        free(p->data), free(p);
-    }
+    mr_packed_drop(m);
     mr_graph_free(m->g);
     mr_env_free(m->env);
     pthread_mutex_destroy(&m->lock);
@@ -171,15 +166,20 @@ mr_status mr_session_new(mr_model *m, const mr_options *o, const int *outputs, i
     return MR_OK;
 }
 
-void mr_session_free(mr_session *s)
+static void drop_plans(mr_session *s)
 {
-    if (!s) return;
-    for (int g = 0; s->plans && g < s->model->g->n_graphs; g++)
+    for (int g = 0; g < s->model->g->n_graphs; g++)
         while (s->plans[g]) {
             mr_plan *p = s->plans[g];
             s->plans[g] = p->next;
             mr_plan_free(p);
         }
+}
+
+void mr_session_free(mr_session *s)
+{
+    if (!s) return;
+    if (s->plans) drop_plans(s);
     if (s->spares) mr_spares_close(s->spares);
     for (int g = 0; s->judged && g < s->model->g->n_graphs; g++) mr_plan_free(s->judged[g]);
     free(s->plans), free(s->judged), free(s->outputs);
@@ -345,8 +345,7 @@ size_t mr_plan_bytes(const mr_plan *p)
 
 /* ---- running ---- */
 
-/* Host memory that is held whatever runs. */
-static size_t held_bytes(const mr_session *s)
+size_t mr_session_held_bytes(const mr_session *s)
 {
     const mr_model *m = s->model;
     return m->weight_bytes + __atomic_load_n(&m->packed_bytes, __ATOMIC_RELAXED) + s->const_bytes + s->frame_bytes;
@@ -366,13 +365,30 @@ static void free_other_frames(mr_session *s, const mr_plan *p)
             if (q != p) mr_frame_free(q->frame), q->frame = NULL;
 }
 
-static mr_status over_limit(mr_session *s, const mr_plan *p, mr_error *e)
+static bool is_over(mr_session *s, const mr_plan *p)
 {
     size_t limit = s->options.memory_limit;
-    if (!limit || held_bytes(s) + run_bytes(p) <= limit) return MR_OK;
+    if (!limit || mr_session_held_bytes(s) + run_bytes(p) <= limit) return false;
     free_other_frames(s, p);
-    size_t peak = held_bytes(s) + run_bytes(p);
-    return peak <= limit ? MR_OK : mr_plan_over_limit(p, peak, limit, e);
+    return mr_session_held_bytes(s) + run_bytes(p) > limit;
+}
+
+/* A plan that fits the limit, at last without packed weights: those that nobody else reads are freed. */
+static mr_status fit_limit(mr_session *s, mr_value *const *in, mr_plan **p, mr_error *e)
+{
+    if (!is_over(s, *p)) return MR_OK;
+    bool turned = (*p)->packed && !s->lean;
+    if (turned) {
+        s->lean = true;
+        drop_plans(s);
+        mr_packed_drop(s->model);
+        if (mr_session_prepare(s, in, p, e)) return e->status;
+        if (!is_over(s, *p)) return MR_OK;
+    }
+    size_t peak = mr_session_held_bytes(s) + run_bytes(*p);
+    mr_plan_over_limit(*p, peak, s->options.memory_limit, e);
+    if (turned) s->lean = false, drop_plans(s); /* it did not help: smaller inputs may have room for all */
+    return e->status;
 }
 
 static mr_status run_carried(const mr_session *s, mr_plan *p, mr_value *const *in, mr_value **out, mr_error *e)
@@ -392,11 +408,11 @@ mr_status mr_session_run(mr_session *s, mr_value *const *in, mr_value **out, mr_
 {
     mr_plan *p = NULL;
     mr_status st = mr_session_prepare(s, in, &p, e);
-    if (st || (st = over_limit(s, p, e))) return st;
+    if (st || (st = fit_limit(s, in, &p, e))) return st;
     /* 1e9 seconds and more are no limit: their nanoseconds may not fit. */
     bool limited = s->options.timeout_s > 0 && s->options.timeout_s < 1e9;
     s->deadline_ns = limited ? mr_now_ns() + (int64_t)(s->options.timeout_s * 1e9) : 0;
-    mr_account *account = mr_account_new(s->options.memory_limit, held_bytes(s));
+    mr_account *account = mr_account_new(s->options.memory_limit, mr_session_held_bytes(s));
     if (!account) return mr_fail(e, MR_E_MEMORY, "out of memory");
     mr_account *before = mr_account_use(account);
     st = s->options.f64 ? run_carried(s, p, in, out, e) : mr_plan_run(p, in, NULL, out, 0, e);

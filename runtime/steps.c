@@ -1,78 +1,8 @@
-/* steps.c: the steps of a plan: kernels with packed weights, views, copies between memories. */
-#include "account.h"
+/* steps.c: the steps of a plan: kernels, views, copies between memories. */
 #include "builder.h"
-#include "map.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t hash_bytes(const void *p, size_t n)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char *)p)[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
-/* What was packed is not read again where it stands in the file. */
-static void give_back(const mr_graph_model *g, const mr_tensor *t)
-{
-    const char *at = t->data;
-    for (int i = 0; i < g->n_maps; i++) {
-        const char *begin = g->maps[i]->data;
-        if (at >= begin && at < begin + g->maps[i]->size)
-            mr_map_forget(g->maps[i], (size_t)(at - begin), mr_tensor_bytes(t));
-    }
-}
-
-/* What several steps share counts once. false: out of memory. */
-static bool count_packed(mr_builder *b, const mr_value *weight, const mr_impl *impl, uint64_t key, size_t bytes)
-{
-    for (const mr_packed *k = b->packed; k; k = k->next)
-        if (k->weight == weight && k->impl == impl && k->key == key) return true;
-    mr_packed *k = MR_REGION_NEW(&b->p->region, mr_packed, 1);
-    if (!k) return false;
-    *k = (mr_packed){.weight = weight, .impl = impl, .key = key, .bytes = bytes, .next = b->packed};
-    b->packed = k;
-    b->p->packed_bytes += bytes;
-    return true;
-}
-
-static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
-{
-    mr_model *m = b->s->model;
-    size_t bytes = impl->pack_size(c, i);
-    uint64_t key = hash_bytes(c->params, c->node->op->params_size) ^ (uint64_t)i << 56 ^ bytes;
-    if (!bytes || !count_packed(b, c->in[i].v, impl, key, bytes) || b->s->checking) return NULL;
-    pthread_mutex_lock(&m->lock);
-    mr_packed *k = m->packed;
-    while (k && !(k->weight == c->in[i].v && k->impl == impl && k->key == key)) k = k->next;
-    if (!k && (k = calloc(1, sizeof *k))) {
-        *k = (mr_packed){.weight = c->in[i].v, .impl = impl, .key = key, .bytes = bytes, .next = m->packed};
-        k->data = aligned_alloc(64, (bytes + 63) / 64 * 64);
-        if (k->data) {
-            impl->pack(c, i, k->data);
-            give_back(m->g, c->in[i].t);
-            mr_value_retain(c->in[i].v);
-            m->packed = k;
-            m->packed_bytes += bytes;
-            mr_account_charge(mr_account_current(), bytes);
-        } else {
-            free(k), k = NULL;
-        }
-    }
-    pthread_mutex_unlock(&m->lock);
-    return k ? k->data : NULL;
-}
-
-static bool pack_weights(mr_builder *b, mr_call *c, const mr_impl *impl, mr_step *st)
-{
-    if (!impl || !impl->pack_in) return true;
-    st->packed = MR_REGION_NEW(&b->p->region, void *, c->n_in + 1);
-    if (!st->packed) return false;
-    for (int i = 0; i < c->n_in && i < 32; i++) /* the bits of pack_in */
-        if ((impl->pack_in >> i & 1) && c->in[i].t) st->packed[i] = pack_weight(b, c, impl, i);
-    return true;
-}
 
 static mr_step *new_step(mr_builder *b)
 {
@@ -180,7 +110,7 @@ static mr_status add_step(mr_builder *b, mr_call *c, const mr_impl *impl, bool v
     st->view = view, st->impl = impl, st->fn = c->fn;
     for (int o = 0; o < n->n_out; o++)
         if (b->out[o] >= 0) b->p->values[b->out[o]].dev = dev;
-    if (!pack_weights(b, c, impl, st)) return mr_builder_no_memory(b->e);
+    if (!mr_pack_weights(b, c, impl, st)) return mr_builder_no_memory(b->e);
     c->packed = st->packed; /* what is packed may want less scratch */
     if (st->kind == MR_STEP_RUN && impl->scratch) {
         st->scratch = impl->scratch(c);

@@ -89,10 +89,11 @@ def test_planned():
         check(f'{what}: all is planned', plan['complete'], plan)
         check(f'{what}: the run meets it', run <= plan['peak_bytes'], (run, plan))
         check(f'{what}: and needs most of it', run >= 0.9 * plan['peak_bytes'] - 1024, (run, plan))
-        limits = [(plan['peak_bytes'], 0), (plan['peak_bytes'] - 1, 8)]
-        for limit, want in limits:
-            status, _, err = minirt('run', path, '--random', *mode, *dims, f'--memory-limit={limit}B')
-            check(f'{what}: a limit of {limit}', status == want, err)
+        for limit, want in ((plan['peak_bytes'], [0]), (plan['peak_bytes'] - 1, [0, 8] if plan['packed'] else [8]),
+                            (plan['tensors'] + plan['outputs'], [8] if plan['packed'] or plan['scratch'] or plan['weights'] else [0])):
+            status, out, err = minirt('run', path, '--random', *mode, *dims, f'--memory-limit={limit}B', '--json')
+            check(f'{what}: a limit of {limit}', status in want, err)
+            check(f'{what}: it is kept', status or json.loads(out)['peak_bytes'] <= limit, out)
 
 
 def test_refusal():
@@ -100,6 +101,21 @@ def test_refusal():
     check('over the limit before the run', status == 8 and 'E0802 needs' in err and 'the limit is 20.0 KiB' in err, err)
     check('it names who makes the peak', "most at node" in err and "float32[2,8,20,20]" in err and "25.0 KiB" in err, err)
     check('and says where to look', 'info --plan' in err, err)
+
+
+def test_unpacked():
+    """Where packed weights do not fit the limit, the weights are read as they are."""
+    path = save('dense.onnx', [node('MatMul', ['x', 'w'], ['h']), node('MatMul', ['h', 'v'], ['y'])],
+                [value('x', FLOAT, ['n', 300])], [value('y', FLOAT, ['n', 300])], [('w', tensor(300, 300)), ('v', tensor(300, 300))])
+    plan = document('info', path, '-s', 'n=4', '--plan')['plan']['memory']
+    check('weights are packed', plan['packed'] >= 2 * 300 * 300 * 4, plan)
+    limit = plan['peak_bytes'] - plan['packed'] + 128 * KIB
+    results = [document('run', path, '--random', '-s', 'n=4', *more) for more in ((), (f'--memory-limit={limit}B',))]
+    first = [np.array(r['outputs'][0]['first']) for r in results]
+    check('without them it runs too', results[1]['peak_bytes'] <= limit < results[0]['peak_bytes'], [r['peak_bytes'] for r in results])
+    check('and gives the same', np.allclose(*first, rtol=1e-4, atol=1e-4), first)
+    one = plan['peak_bytes'] - plan['packed'] // 2 + 128 * KIB
+    check('or with some of them', document('run', path, '--random', '-s', 'n=4', f'--memory-limit={one}B')['peak_bytes'] <= one)
 
 
 # ---- sizes that hang on values ----
