@@ -1,6 +1,5 @@
 /* ml_features.c: ArrayFeatureExtractor, FeatureVectorizer: features picked out, and put side by side. */
 #include "kernels/cpu/cpu.h"
-#include "ops/elementwise.h"
 #include "ops/ml.h"
 #include "ops/sizes.h"
 
@@ -85,25 +84,23 @@ static mr_status vectorizer_infer(mr_call *c)
 
 static mr_fn vectorizer_have(const mr_call *c)
 {
-    mr_dtype from = mr_in_dtype(c, 0);
-    return from < MR_N_DTYPES ? MR_SLOT(c->cpu->cast.cast[from], mr_score_dtype(c)) : NULL;
+    return MR_SLOT(c->cpu->feature.copy, mr_in_dtype(c, 0));
 }
 
 /* The first columns of x, as they fit, to y from column `at` on. */
 static void copy_columns(mr_call *c, const mr_tensor *x, int64_t at, int64_t size)
 {
-    mr_tensor *y = c->out[0].t;
-    const int64_t have = x->dims[x->rank - 1], width = y->dims[1], rows = y->dims[0];
-    const size_t to = mr_dtype_size(y->dtype);
-    mr_cast_params k = {.from = x->dtype, .to = y->dtype, .rule = {.saturate = true}};
-    mr_operand in = {.data = x->data, .size = mr_dtype_size(x->dtype), .strides = {have, 1}};
-    mr_elementwise j = {.rank = 2,
-                        .dims = {rows, have < size ? have : size},
-                        .out = {(char *)y->data + (size_t)at * to, to, {width, 1}},
-                        .n_in = 1,
-                        .in = &in,
-                        .params = &k};
-    mr_run_job(c, &j);
+    const mr_tensor *y = c->out[0].t;
+    const int64_t width = x->dims[x->rank - 1];
+    mr_feature_args a = {.x = x->data,
+                         .y = (char *)y->data + (size_t)at * mr_dtype_size(y->dtype),
+                         .rows = y->dims[0],
+                         .n = width < size ? width : size,
+                         .x_stride = width,
+                         .y_stride = y->dims[1],
+                         .to = y->dtype,
+                         .pool = c->pool};
+    ((mr_feature_fn *)c->fn)(&a);
 }
 
 /* What inputdimensions says beyond an input's columns is 0, and what it leaves out is cut off, as in onnx.reference and

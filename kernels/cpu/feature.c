@@ -49,7 +49,8 @@ static void each_row(const mr_feature_args *a, size_t size, void (*fn)(void *, i
 
 void mr_feature_fill_scalar(mr_feature_fns *f)
 {
-    *f = (mr_feature_fns){.scaler = {EACH(scaler)},
+    *f = (mr_feature_fns){.copy = {EACH(copy)},
+                          .scaler = {EACH(scaler)},
                           .normalizer = {EACH(normalizer)},
                           .binarizer = {EACH(binarizer)},
                           .imputer = {EACH(imputer)}};

@@ -11,9 +11,10 @@ typedef struct mr_feature_args {
     const void *x;
     void *y;
     int64_t rows, n;
+    int64_t x_stride, y_stride;   /* copy: how far rows are apart; elsewhere they are n apart */
     const double *offset, *scale; /* scaler: one a feature, or one for all: stride 0 */
     int64_t offset_stride, scale_stride;
-    mr_dtype to; /* scaler, normalizer: of y, float32 or float64 */
+    mr_dtype to; /* copy, scaler, normalizer: of y, float32 or float64 */
     mr_row_norm norm;
     double threshold;    /* binarizer */
     int64_t bound;       /* binarizer of integers: 1 above, the integer part of the threshold */
@@ -26,6 +27,7 @@ typedef struct mr_feature_args {
 typedef void mr_feature_fn(const mr_feature_args *a);
 
 typedef struct mr_feature_fns {
+    mr_feature_fn *copy[MR_N_DTYPES];
     mr_feature_fn *scaler[MR_N_DTYPES];     /* (x - offset) · scale in double */
     mr_feature_fn *normalizer[MR_N_DTYPES]; /* sums in double, in order */
     mr_feature_fn *binarizer[MR_N_DTYPES];  /* x > threshold: 1, else 0; y has the type of x */
