@@ -17,16 +17,17 @@ const double *mr_read_doubles(mr_reader *r, const char *floats, const char *tens
     *n = floats ? mr_read_floats(r, floats, &f) : -1;
     if (t && *n > 0) {
         mr_read_fail(r, MR_E_ATTRIBUTE, "both attributes %s and %s are given", floats, tensor);
-        return NULL;
+        return *n = -1, NULL;
     }
     if (t && !mr_dtype_in(t->dtype, MR_FLOATS)) {
         mr_read_fail(r, MR_E_ATTRIBUTE, "attribute %s has elements of type %s, expected floats", tensor,
                      mr_dtype_name(t->dtype));
-        return NULL;
+        return *n = -1, NULL;
     }
     if (t) *n = mr_tensor_count(t);
     double *d = *n >= 0 ? doubles(r, *n) : NULL;
-    for (int64_t i = 0; d && i < *n; i++) d[i] = t ? mr_tensor_real(t, i) : (double)f[i];
+    if (!d) *n = -1;
+    for (int64_t i = 0; i < *n; i++) d[i] = t ? mr_tensor_real(t, i) : (double)f[i];
     return d;
 }
 

@@ -10,7 +10,7 @@
 /* ---- attributes ---- */
 
 /* The floats, or the tensor of reals (of any rank) that may stand for them (tensor NULL: none may), as double. *n is
- * -1 when neither is given; both are refused. */
+ * -1 when neither is given, or what is given is refused. */
 const double *mr_read_doubles(mr_reader *r, const char *floats, const char *tensor, int64_t *n);
 /* A list has as many elements as another, or the node is refused. n may be -1. */
 bool mr_want_length(mr_reader *r, const char *name, int64_t n, int64_t want, const char *like);
