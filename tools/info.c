@@ -36,15 +36,15 @@ static mr_typed_shape formal_at(const informing *c, int id, const mr_typed_shape
     return c->setup.g->values[id].decl;
 }
 
-/* "1.234 G", "480" */
+/* "480", "12.35 M" */
 static const char *flops_text(mr_region *r, double flops)
 {
-    static const char *const units[] = {" ", " k", " M", " G", " T", " P", " E"};
+    static const char units[] = " kMGTPE";
     int u = 0;
     if (isnan(flops)) return "?";
-    for (; flops >= 1e6 && u < 6; u++) flops /= 1e3;
-    if (u == 0) return mr_region_printf(r, "%.0f", flops);
-    return mr_region_printf(r, "%.1f%s", flops, units[u]);
+    if (flops < 1e6) return mr_region_printf(r, "%.0f", flops);
+    for (; flops >= 1e3 && units[u + 1]; u++) flops /= 1e3;
+    return mr_region_printf(r, "%.2f %c", flops, units[u]);
 }
 
 static const char *bytes_text(mr_region *r, double bytes)
@@ -81,8 +81,8 @@ static void print_formals(informing *c, const char *title, const int *ids, int n
         if ((int)strlen(g->values[ids[i]].name) > width) width = (int)strlen(g->values[ids[i]].name);
     for (int i = 0; i < n; i++) {
         const mr_vinfo *v = &g->values[ids[i]];
-        const mr_typed_shape *t = shapes ? &shapes[i] : &v->decl;
-        printf("%-11s %-*s  %s%s\n", i ? "" : title, width, v->name, mr_typed_text(c->r, g->model, t->type, &t->shape),
+        mr_typed_shape t = formal_at(c, ids[i], shapes ? &shapes[i] : NULL);
+        printf("%-11s %-*s  %s%s\n", i ? "" : title, width, v->name, mr_typed_text(c->r, g->model, t.type, &t.shape),
                shapes && v->init ? "  has a default" : "");
     }
 }
