@@ -380,7 +380,16 @@ def grouped():
              num_heads=kv * groups, kv_num_heads=kv, do_rotary=rotary, **more)
 
 
-for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary, grouped):
+def cdist():
+    for _ in range(12):
+        t = one_of(f32, np.float64)
+        a, b, k = (int(n) for n in rng.integers(1, 40, 3))
+        case('CDist', [reals(t, a, k), reals(t, b, k)], tolerance=(1e-4, 1e-4),
+             metric=one_of('euclidean', 'sqeuclidean'))
+
+
+for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary, grouped,
+               cdist):
     try:
         family()
     except Exception as e:
