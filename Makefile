@@ -36,8 +36,10 @@ TEXT_LIBS := -lpcre2-8 -lunistring
 LIBS      := -lprotobuf-c $(TEXT_LIBS) -lm -lpthread -ldl
 TOOL_LIBS := -lzip -ljansson -ljpeg -lpng
 
-LIB_SRC  := $(wildcard runtime/*.c ops/*.c kernels/cpu/*.c)
-TOOL_SRC := $(filter-out tools/minirt.c tools/conformance.c,$(wildcard tools/*.c tools/io/*.c tools/conformance/*.c))
+X86      := $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null))
+OTHERS   := $(if $(X86),,%_avx2.c %_avx512.c)
+LIB_SRC  := $(filter-out $(OTHERS),$(wildcard runtime/*.c ops/*.c kernels/cpu/*.c))
+TOOL_SRC := $(filter-out tools/minirt.c tools/conformance.c $(OTHERS),$(wildcard tools/*.c tools/io/*.c tools/conformance/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$B/obj/%.o) $B/obj/gen/onnx.pb-c.o
 TOOL_OBJ := $(TOOL_SRC:%.c=$B/obj/%.o)
 

@@ -75,16 +75,18 @@ static mr_status read_options(const mr_args *a, mr_judging *how, int64_t *jobs, 
     how->run = (mr_options){.mode = (mr_mode)mode, .optimize = mode == MR_MODE_FAST ? 2 : 0};
     how->run.device = mr_args_text(a, MR_OPT_DEVICE);
     how->matrix = mr_args_has(a, MR_OPT_MATRIX);
+    how->digests = mr_args_has(a, MR_OPT_DIGESTS);
     return MR_OK;
 }
 
 static mr_status write_reports(const mr_args *a, running *r, mr_error *e)
 {
     const char *junit = mr_args_text(a, MR_OPT_JUNIT), *matrix = mr_args_text(a, MR_OPT_MATRIX);
-    const char *expected = mr_args_text(a, MR_OPT_WRITE_EXPECTED);
+    const char *expected = mr_args_text(a, MR_OPT_WRITE_EXPECTED), *digests = mr_args_text(a, MR_OPT_DIGESTS);
     if (mr_args_has(a, MR_OPT_JSON)) mr_report_json(mr_args_text(a, MR_OPT_JSON), &r->results, e);
     if (junit && !e->status) mr_report_junit(junit, &r->results, e);
     if (matrix && !e->status) mr_report_matrix(matrix, &r->results, e);
+    if (digests && !e->status) mr_report_digests(digests, &r->results, e);
     if (expected && !e->status) mr_expected_write(expected, r->results.cases, r->verdicts, e);
     return e->status;
 }

@@ -45,6 +45,7 @@ void mr_cpu_fill(mr_cpu_fns *f, unsigned isa)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
     }
+#if defined(__x86_64__)
     if (isa & MR_ISA_AVX2) {
 #define FAMILY(name, B, A2, A5) FILL_##A2(name, avx2)
 #include "kernels/cpu/families.inc"
@@ -55,4 +56,5 @@ void mr_cpu_fill(mr_cpu_fns *f, unsigned isa)
 #include "kernels/cpu/families.inc"
 #undef FAMILY
     }
+#endif
 }

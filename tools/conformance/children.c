@@ -30,7 +30,8 @@ typedef struct herd {
 
 static void say(int fd, const mr_verdict *v)
 {
-    json_t *j = json_pack("{s:i, s:s?, s:f, s:o*}", "kind", v->kind, "text", v->text, "ms", v->ms, "nodes", v->nodes);
+    json_t *j = json_pack("{s:i, s:s?, s:f, s:o*, s:s*}", "kind", v->kind, "text", v->text, "ms", v->ms, "nodes",
+                          v->nodes, "digests", v->digests);
     if (!j) /* the text is no UTF-8 */
         j = json_pack("{s:i, s:s, s:f}", "kind", MR_FAIL, "text", "a message that is no UTF-8", "ms", v->ms);
     json_dumpfd(j, fd, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -45,6 +46,8 @@ static mr_verdict heard(const char *text, size_t size)
                     .text = why ? strdup(why) : NULL,
                     .ms = json_number_value(json_object_get(j, "ms")),
                     .nodes = json_incref(json_object_get(j, "nodes"))};
+    const char *digests = json_string_value(json_object_get(j, "digests"));
+    v.digests = digests ? strdup(digests) : NULL;
     json_decref(j);
     return v;
 }

@@ -9,6 +9,7 @@
 #include "tools/io/file.h"
 #include "tools/io/pb.h"
 #include "tools/io/testset.h"
+#include "tools/summary.h"
 
 const char *mr_verdict_name(mr_verdict_kind k)
 {
@@ -20,6 +21,7 @@ void mr_verdict_free(mr_verdict *v)
 {
     free(v->text);
     json_decref(v->nodes);
+    free(v->digests);
     *v = (mr_verdict){0};
 }
 
@@ -120,6 +122,17 @@ static void compare(judging *j, const char *set, mr_value *const *got, mr_value 
     }
 }
 
+static void add_digests(judging *j, mr_value *const *out)
+{
+    for (int o = 0; o < j->g->n_outputs; o++) {
+        char hex[65], *text = NULL, *old = j->verdict.digests;
+        mr_digest(out[o], hex);
+        if (asprintf(&text, "%s%s%s", old ? old : "", old ? " " : "", hex) < 0) return;
+        free(old);
+        j->verdict.digests = text;
+    }
+}
+
 static void judge_values(judging *j, const char *set, mr_value *const *in, mr_value *const *out, mr_value *const *want,
                          int n_want)
 {
@@ -158,6 +171,7 @@ static void judge_set(judging *j, const char *set)
         judge_error(j);
     else
         judge_values(j, set, in, out, want, n_want);
+    if (j->how->digests && j->verdict.kind == MR_PASS) add_digests(j, out);
     release_all(in, in ? g->n_inputs : 0);
     release_all(out, out ? g->n_outputs : 0);
     release_all(want, want ? g->n_outputs : 0);

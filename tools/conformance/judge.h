@@ -20,13 +20,14 @@ typedef struct mr_verdict {
     char *text; /* why; the property; NULL: nothing to say */
     double ms;
     json_t *nodes; /* for the matrix: what the case covers; NULL when not asked for */
+    char *digests; /* of every output of every data set, apart by blanks; NULL when not asked for, or when it failed */
 } mr_verdict;
 
 typedef struct mr_judging {
     mr_options run;
     int threads;
     double rtol, atol; /* < 0: the case's own */
-    bool matrix;
+    bool matrix, digests;
 } mr_judging;
 
 const char *mr_verdict_name(mr_verdict_kind k); /* "pass" … */

@@ -63,6 +63,15 @@ mr_status mr_report_junit(const char *path, const mr_results *r, mr_error *e)
     return fclose(f) == 0 ? MR_OK : cannot_write(path, e);
 }
 
+mr_status mr_report_digests(const char *path, const mr_results *r, mr_error *e)
+{
+    FILE *f = fopen(path, "w");
+    if (!f) return cannot_write(path, e);
+    for (int i = 0; i < r->cases->n; i++)
+        fprintf(f, "%s %s\n", r->cases->at[i].name, r->verdicts[i].digests ? r->verdicts[i].digests : "-");
+    return fclose(f) == 0 ? MR_OK : cannot_write(path, e);
+}
+
 /* Counts one more case of the verdict for the node's combination, which is the key. */
 static void count_node(json_t *rows, json_t *node, mr_verdict_kind kind)
 {
