@@ -98,9 +98,6 @@ class Cases:
         """inputs: name → (type, array), those in `constant` as initializers; outputs: name → (type, array).
         says: the text that must be in the refusal, for models that cannot run or whose run must fail. tolerance:
         relative and absolute."""
-        name = f'{len(self.wanted):05d}_{name or node.op_type}_{opset}'
-        folder = os.path.join(self.dir.name, name)
-        os.makedirs(os.path.join(folder, 'test_data_set_0'))
         infos = [value_info(k, t, np.shape(v)) for k, (t, v) in inputs.items() if k not in constant]
         inits = [numpy_helper.from_array(np.asarray(inputs[k][1]), k) for k in constant]
         outs = [value_info(k, t, None) for k, (t, v) in outputs.items()]
@@ -108,11 +105,18 @@ class Cases:
         imports = {'': onnx.defs.onnx_opset_version(), domain: opset}
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in imports.items()],
                                   ir_version=onnx.IR_VERSION)
+        self.add_model(f'{name or node.op_type}_{opset}', model,
+                       [v for k, (t, v) in inputs.items() if k not in constant], [v for t, v in outputs.values()], tolerance, says)
+
+    def add_model(self, name, model, inputs, outputs, tolerance=(0, 0), says=None):
+        """inputs, outputs: values, in the order of the model's."""
+        name = f'{len(self.wanted):05d}_{name}'
+        folder = os.path.join(self.dir.name, name)
+        os.makedirs(os.path.join(folder, 'test_data_set_0'))
         onnx.save(model, os.path.join(folder, 'model.onnx'))
         with open(os.path.join(folder, 'tolerance'), 'w') as f:
             f.write('%g %g\n' % tolerance)
-        given = [v for k, (t, v) in inputs.items() if k not in constant]
-        for kind, values in (('input', given), ('output', [v for t, v in outputs.values()])):
+        for kind, values in (('input', inputs), ('output', outputs)):
             for i, v in enumerate(values):
                 self._write(os.path.join(folder, 'test_data_set_0', f'{kind}_{i}.pb'), v)
         self.wanted[name] = says
