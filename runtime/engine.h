@@ -36,7 +36,7 @@ typedef struct mr_packed {
     uint64_t key; /* of the shapes that the packing depends on */
     void *data;
     size_t bytes;
-    int readers;              /* plans that have a record of it; under the model's lock */
+    int readers;              /* plans that have a record of it; atomic */
     struct mr_packed *shared; /* of a plan's record: the model's own */
     struct mr_packed *next;
 } mr_packed;

@@ -162,9 +162,10 @@ static void insert_by_offset(block *placed, int n, block b)
 
 static bool place_arena(mr_plan *p, mr_device_kind dev)
 {
-    block *todo = malloc(sizeof *todo * ((size_t)p->n_values + 1) * 2), *placed = todo + p->n_values + 1;
+    block *todo = malloc(sizeof *todo * ((size_t)p->n_values + 1) * 2);
     int n = 0;
     if (!todo) return false;
+    block *placed = todo + p->n_values + 1;
     for (int i = 0; i < p->n_values; i++) {
         const mr_pvalue *v = &p->values[i];
         if (v->place != MR_AT_ARENA || v->dev != dev || v->root != i || !v->bytes) continue;

@@ -56,7 +56,7 @@ static mr_packed *pack(mr_builder *b, mr_call *c, const mr_packed *like, int i)
     give_back(m->g, c->in[i].t);
     mr_value_retain(c->in[i].v);
     m->packed = k;
-    m->packed_bytes += k->bytes;
+    __atomic_add_fetch(&m->packed_bytes, k->bytes, __ATOMIC_RELAXED);
     mr_account_charge(mr_account_current(), k->bytes);
     return k;
 }
@@ -76,7 +76,10 @@ static void *pack_weight(mr_builder *b, mr_call *c, const mr_impl *impl, int i)
         pthread_mutex_lock(&m->lock);
         mr_packed *k = find(m->packed, &like);
         if (!k && fits(b->s, bytes)) k = pack(b, c, &like, i);
-        if (k) k->readers++, here->data = k->data, here->shared = k;
+        if (k) {
+            __atomic_add_fetch(&k->readers, 1, __ATOMIC_RELAXED);
+            here->data = k->data, here->shared = k;
+        }
         pthread_mutex_unlock(&m->lock);
         if (!k) return NULL;
     }
@@ -96,13 +99,11 @@ bool mr_pack_weights(mr_builder *b, mr_call *c, const mr_impl *impl, mr_step *st
     return true;
 }
 
+/* Readers change without the lock, which a caller that judges the model may hold. */
 void mr_packed_leave(mr_plan *p)
 {
-    mr_model *m = p->session->model;
-    pthread_mutex_lock(&m->lock);
     for (mr_packed *k = p->packed; k; k = k->next)
-        if (k->shared) k->shared->readers--;
-    pthread_mutex_unlock(&m->lock);
+        if (k->shared) __atomic_sub_fetch(&k->shared->readers, 1, __ATOMIC_RELEASE);
 }
 
 void mr_packed_drop(mr_model *m)
@@ -110,12 +111,12 @@ void mr_packed_drop(mr_model *m)
     pthread_mutex_lock(&m->lock);
     for (mr_packed **at = &m->packed; *at;) {
         mr_packed *k = *at;
-        if (k->readers > 0) {
+        if (__atomic_load_n(&k->readers, __ATOMIC_ACQUIRE) > 0) {
             at = &k->next;
             continue;
         }
         *at = k->next;
-        m->packed_bytes -= k->bytes;
+        __atomic_sub_fetch(&m->packed_bytes, k->bytes, __ATOMIC_RELAXED);
         mr_value_release((mr_value *)k->weight);
         free(k->data), free(k);
     }
