@@ -23,6 +23,7 @@ PACKAGES := gcc g++ libc6-dev protobuf-c-compiler libprotobuf-c-dev libopenblas0
             libzip-dev libjansson-dev libjpeg62-turbo-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
             libpcre2-dev libunistring-dev
 TEST_PACKAGES := libcmocka-dev libsimde-dev python3 python3-venv
+FULL_PACKAGES := clang gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 
 # No contraction of a*b+c: reference mode has the same bits on every machine. The SIMD levels say fma when they mean it.
 CFLAGS     ?= -O2 -g

@@ -55,17 +55,28 @@ SUITES = \
   "conformance, reference=$(CONFORMS)/cpu.txt --mode reference $(OFFICIAL)" \
   "conformance, cuda-host=$(CONFORMS)/cuda.txt --device cuda-host $(OFFICIAL)"
 
+# What `make test` runs a sample of, with a fixed seed, and what `make test-full` runs in its place.
+SAMPLED = \
+  "models=sh tests/models.sh $B $(PYTHON) $(SOME_MODELS)" \
+  "digests=sh tests/digests.sh $B threads"
+FULL = \
+  "models=sh tests/models.sh $B $(PYTHON)" \
+  "digests=sh tests/digests.sh $B" \
+  "floats=$B/tests/sweep_math 1"
+
 ## test              everything: set up, build, every kind of test; ends in "N passed, N failed, N skipped"
 .PHONY: test
 test: test-setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(TEST_BINS)
-	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON) $(SOME_MODELS)"
+	@$(PYTHON) tests/run.py $(SUITES) $(SAMPLED)
 
-## test-full         the same in full: all models, all floats; hours
+## test-full         the same in full: all models, all floats, all builds; hours
 .PHONY: test-full
-test-full: test-setup
+test-full:
+	@tools/setup.sh $(PACKAGES) $(TEST_PACKAGES) $(FULL_PACKAGES)
+	@$(MAKE) --no-print-directory test-setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $(TEST_BINS) $B/tests/sweep_math
-	@$(PYTHON) tests/run.py $(SUITES) "models=sh tests/models.sh $B $(PYTHON)" "floats=$B/tests/sweep_math 1"
+	@$(PYTHON) tests/run.py $(SUITES) $(FULL)
 
 ## test-models       MODELS=DIR: any folder of test folders, both modes (build/models without it)
 .PHONY: test-models

@@ -251,7 +251,7 @@ static bool stable(const double *ms, int n)
 
 static mr_status measure(measuring *m)
 {
-    double ms, *all = NULL, spent = 0, limit = m->seconds * 1e3;
+    double ms = 0, *all = NULL, spent = 0, limit = m->seconds * 1e3;
     int n = 0, cap = 0, look = STABLE_RUNS;
     for (int64_t i = 0; i < m->warmup || (m->warmup < 0 && i < 3 && spent < limit / 5); i++) {
         if (run_once(m, &ms)) return m->e->status;
@@ -279,7 +279,7 @@ static mr_status watch_nodes(measuring *m)
 {
     profile p = {0};
     mr_bench_point *point = m->point;
-    double ms, spent = 0;
+    double ms = 0, spent = 0;
     m->session->options.observe = note, m->session->options.observe_arg = &p;
     for (int i = 0; i < WATCHED_RUNS && (i < 3 || spent < m->seconds * 250); i++) {
         p.next = 0;

@@ -6,7 +6,7 @@ IMAGE_OBJ := $(IMAGE_SRC:%.c=$B/obj/%.o)
 IMAGE_FLAGS := $(addprefix -I,$(lastword $(sort $(wildcard /usr/include/openjpeg-*))))
 IMAGE_LIBS  := -ljpeg -lpng -ltiff -lwebp -lopenjp2
 IMAGE_HAVE  := $(shell printf '\043include <stdio.h>\n\043include <jpeglib.h>\n\043include <png.h>\n\043include <tiffio.h>\n\043include <webp/decode.h>\n\043include <openjpeg.h>\n' | \
-	$(CC) $(IMAGE_FLAGS) -fsyntax-only -x c - >/dev/null 2>&1 && echo yes)
+	$(CC) $(CFLAGS) $(IMAGE_FLAGS) -fsyntax-only -x c - >/dev/null 2>&1 && echo yes)
 
 ifeq ($(IMAGE_HAVE),yes)
 plugins: $B/libminirt_image.so
