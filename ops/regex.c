@@ -294,8 +294,7 @@ mr_regex *mr_regex_new(mr_string pattern, void *(*alloc)(void *arg, size_t bytes
     int code;
     PCRE2_SIZE at;
     /* RE2: (?m)^ also stands behind a last newline, and . is all but \n. */
-    uint32_t options =
-        PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ALT_CIRCUMFLEX | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C;
+    uint32_t options = PCRE2_UTF | PCRE2_ALT_CIRCUMFLEX | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C;
     pcre2_set_newline(how, PCRE2_NEWLINE_LF);
     x->code = pcre2_compile((PCRE2_SPTR)made, (PCRE2_SIZE)(t.to - made), options, &code, &at, how);
     if (!x->code) pcre2_get_error_message(code, (PCRE2_UCHAR *)why, size);
@@ -311,20 +310,38 @@ static bool widen(mr_regex_room *room)
     return true;
 }
 
-mr_regex_answer mr_regex_full_match(const mr_regex *x, mr_string text, mr_regex_room *room)
+/* The longest of the first matches is in the room's data. */
+static mr_regex_answer match(const mr_regex *x, mr_string text, size_t from, uint32_t options, mr_regex_room *room)
 {
     if (!room->data && !(room->data = pcre2_match_data_create(1, NULL))) return MR_REGEX_NO_MEMORY;
     if (!room->work && !widen(room)) return MR_REGEX_NO_MEMORY;
     const char *data = text.len ? text.data : "";
     int found;
-    /* Of all matches from the start the longest comes first. */
-    while ((found = pcre2_dfa_match(x->code, (PCRE2_SPTR)data, text.len, 0, 0, room->data, NULL, room->work,
+    while ((found = pcre2_dfa_match(x->code, (PCRE2_SPTR)data, text.len, from, options, room->data, NULL, room->work,
                                     room->n_work)) == PCRE2_ERROR_DFA_WSSIZE)
         if (!widen(room)) return MR_REGEX_NO_MEMORY;
-    if (found >= 0) return pcre2_get_ovector_pointer(room->data)[1] == text.len ? MR_REGEX_MATCH : MR_REGEX_NO;
+    if (found >= 0) return MR_REGEX_MATCH;
     if (found == PCRE2_ERROR_NOMATCH || (found <= PCRE2_ERROR_UTF8_ERR1 && found >= PCRE2_ERROR_UTF8_ERR21))
         return MR_REGEX_NO;
     return found == PCRE2_ERROR_NOMEMORY || found == PCRE2_ERROR_HEAPLIMIT ? MR_REGEX_NO_MEMORY : MR_REGEX_LIMIT;
+}
+
+mr_regex_answer mr_regex_full_match(const mr_regex *x, mr_string text, mr_regex_room *room)
+{
+    mr_regex_answer a = match(x, text, 0, PCRE2_ANCHORED, room);
+    if (a != MR_REGEX_MATCH) return a;
+    return pcre2_get_ovector_pointer(room->data)[1] == text.len ? MR_REGEX_MATCH : MR_REGEX_NO;
+}
+
+mr_regex_answer mr_regex_find(const mr_regex *x, mr_string text, size_t from, mr_regex_room *room, size_t *begin,
+                              size_t *end)
+{
+    mr_regex_answer a = match(x, text, from, 0, room);
+    if (a == MR_REGEX_MATCH) {
+        *begin = pcre2_get_ovector_pointer(room->data)[0];
+        *end = pcre2_get_ovector_pointer(room->data)[1];
+    }
+    return a;
 }
 
 void mr_regex_room_free(mr_regex_room *room)

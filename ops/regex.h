@@ -22,6 +22,9 @@ typedef struct mr_regex_room {
 mr_regex *mr_regex_new(mr_string pattern, void *(*alloc)(void *arg, size_t bytes), void *arg, char *why, size_t size);
 /* Does the whole text match? A text that isn't UTF-8 doesn't. Time is linear in the text: nothing is tried twice. */
 mr_regex_answer mr_regex_full_match(const mr_regex *x, mr_string text, mr_regex_room *room);
+/* The leftmost match from byte `from` on, and of those that begin there the longest: [*begin, *end). */
+mr_regex_answer mr_regex_find(const mr_regex *x, mr_string text, size_t from, mr_regex_room *room, size_t *begin,
+                              size_t *end);
 void mr_regex_room_free(mr_regex_room *room);
 
 #endif

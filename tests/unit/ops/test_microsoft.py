@@ -388,8 +388,22 @@ def cdist():
              metric=one_of('euclidean', 'sqeuclidean'))
 
 
+def tokenizer():
+    texts = ['Hello World', 'I love  you !', '', ' ', 'a,b;c,,d', 'naïve Grüße', 'aab ab', 'x\ny', '日本 語', '1a22b333', 'abXabXab']
+    ways = [dict(separators=s) for s in ([' '], [''], [',', ';'], ['[0-9]+', 'b'], ['x*'], ['^a', 'X$'], ['ü|é'], ['', 'b'])]
+    ways += [dict(tokenexp=t) for t in ('[a-zA-Z0-9_]+', 'a*', 'a|aab', '.', '(?i)[a-h]+', '^ab', 'ab|bXab', '[^ ]+', r'\w\w+', 'é|本')]
+    for way in ways:
+        for shape in ((11,), (3, 2), (0,), (2, 0)):
+            for mark, least in ((0, 1), (1, 1), (0, 2), (1, 3)):
+                if least > 1 and way in (dict(separators=['']), dict(tokenexp='.')):
+                    continue
+                n = int(np.prod(shape))
+                x = np.array([texts[k] for k in (range(n) if n == 11 else rng.integers(0, 11, n))], object).reshape(shape)
+                case('Tokenizer', [x], tolerance=(0, 0), mark=mark, mincharnum=least, pad_value='#', **way)
+
+
 for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary, grouped,
-               cdist):
+               cdist, tokenizer):
     try:
         family()
     except Exception as e:
