@@ -238,6 +238,26 @@ made = convert_sklearn(vectorizer, initial_types=[('x', DictionaryType(StringTen
 for k in (0, 7):
     cases.add_model('dict_vectorizer', made, [dicts[k]], [vectorizer.transform(dicts[k]).astype(f32)[0]])
 
+# ---- text ----
+
+NOUNS, VERBS = ['tree', 'forest', 'vector', 'Kernel', 'label', 'x2'], ['grows', 'votes', 'splits', 'maps to']
+TEXTS = strings([f'The {NOUNS[a]} {VERBS[b]} a {NOUNS[c]}, {NOUNS[a]}!' for a, b, c in zip(rng.integers(0, 6, 260), rng.integers(0, 4, 260),
+                                                                                          rng.integers(0, 6, 260))])
+ABOUT = np.array([('forest' in t or 'votes' in t) + ('Kernel' in t) for t in TEXTS])
+TOKENS = {'token_pattern': '[a-zA-Z0-9_]+'}
+text = feature_extraction.text
+for name, vectorizer in (('counts', text.CountVectorizer(**TOKENS)), ('pairs', text.CountVectorizer(ngram_range=(1, 2), **TOKENS)),
+                         ('binary_counts', text.CountVectorizer(binary=True, **TOKENS)), ('tfidf', text.TfidfVectorizer(**TOKENS)),
+                         ('tfidf_triples', text.TfidfVectorizer(ngram_range=(1, 3), norm='l1', **TOKENS)),
+                         ('case', text.TfidfVectorizer(lowercase=False, norm=None, **TOKENS)),
+                         ('stop_words', text.TfidfVectorizer(stop_words=['the', 'a'], **TOKENS)),
+                         ('letters', text.CountVectorizer(analyzer='char', ngram_range=(1, 2)))):
+    transformer(name, vectorizer, TEXTS)
+    classifier(f'{name}_logistic', pipeline.make_pipeline(vectorizer, linear_model.LogisticRegression()), ABOUT, TEXTS, zipmap=True)
+classifier('tfidf_forest', pipeline.make_pipeline(text.TfidfVectorizer(**TOKENS), ensemble.RandomForestClassifier(10, **R)), ABOUT, TEXTS)
+classifier('tfidf_naive_bayes', pipeline.make_pipeline(text.CountVectorizer(**TOKENS), naive_bayes.MultinomialNB()), ABOUT, TEXTS)
+transformer('tfidf_of_counts', pipeline.make_pipeline(text.CountVectorizer(**TOKENS), text.TfidfTransformer()), TEXTS)
+
 # ---- LightGBM, XGBoost ----
 
 
