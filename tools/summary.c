@@ -127,6 +127,21 @@ static void print_first(FILE *f, const mr_tensor *t)
     fputs(n > N_FIRST ? " …]" : "]", f);
 }
 
+/* {"no": 0.25, "yes": 0.75} */
+static void print_map(FILE *f, const mr_value *map)
+{
+    const mr_tensor *keys = &map->items[0]->t, *values = &map->items[1]->t;
+    int64_t n = mr_tensor_count(keys);
+    fputs("  {", f);
+    for (int64_t i = 0; i < n && i < N_FIRST; i++) {
+        if (i) fputs(", ", f);
+        mr_element_print(f, keys, i);
+        fputs(": ", f);
+        mr_element_print(f, values, i);
+    }
+    fputs(n > N_FIRST ? ", …}" : "}", f);
+}
+
 void mr_summary_print(FILE *f, const char *name, int width, const mr_value *v, bool digest)
 {
     char text[512], hex[65];
@@ -139,8 +154,13 @@ void mr_summary_print(FILE *f, const char *name, int width, const mr_value *v, b
         mr_digest(v, hex);
         fprintf(f, "  sha256 %s", hex);
     }
+    if (v->type.kind == MR_MAP && !digest) print_map(f, v);
     fputc('\n', f);
-    for (int64_t i = 0; i < v->n; i++) {
+    for (int64_t i = 0; i < v->n && v->type.kind != MR_MAP; i++) {
+        if (v->type.kind == MR_SEQ_MAP && i == N_ROWS) {
+            fprintf(f, "%-*s  … %lld maps more\n", width, name, (long long)(v->n - N_ROWS));
+            break;
+        }
         snprintf(text, sizeof text, "%s[%lld]", name, (long long)i);
         mr_summary_print(f, text, width, v->items[i], digest);
     }
@@ -181,6 +201,17 @@ static void tensor_json(json_t *j, const mr_tensor *t, bool digest)
     json_object_set_new(j, "first", first);
 }
 
+/* The first entries, as pairs. */
+static void map_json(json_t *j, const mr_value *map, bool digest)
+{
+    const mr_tensor *keys = &map->items[0]->t, *values = &map->items[1]->t;
+    json_t *first = json_array();
+    for (int64_t i = 0, n = mr_tensor_count(keys); !digest && i < n && i < N_FIRST; i++)
+        json_array_append_new(first, json_pack("[o, o]", element_json(keys, i), element_json(values, i)));
+    json_object_set_new(j, "count", json_integer(mr_tensor_count(keys)));
+    json_object_set_new(j, "first", first);
+}
+
 json_t *mr_summary_json(const char *name, const mr_value *v, bool digest)
 {
     char text[512], hex[65];
@@ -190,7 +221,8 @@ json_t *mr_summary_json(const char *name, const mr_value *v, bool digest)
         mr_digest(v, hex);
         json_object_set_new(j, "sha256", json_string(hex));
     }
-    if (v->type.kind == MR_TENSOR) return j;
+    if (v->type.kind == MR_MAP) map_json(j, v, digest);
+    if (v->type.kind == MR_TENSOR || v->type.kind == MR_MAP) return j;
     json_t *items = json_array();
     for (int64_t i = 0; i < v->n; i++) {
         snprintf(text, sizeof text, "%s[%lld]", name, (long long)i);

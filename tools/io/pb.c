@@ -130,13 +130,17 @@ static mr_value *tensors_load(const mr_source *s, const Onnx__SequenceProto *p, 
 /* Keys and values as two vectors. */
 static mr_value *map_keys(const Onnx__MapProto *p)
 {
-    int64_t n = (int64_t)(p->n_string_keys ? p->n_string_keys : p->n_keys);
-    mr_value *v = mr_value_tensor(p->n_string_keys ? MR_STRING : MR_I64, 1, &n);
-    for (int64_t i = 0; v && i < n; i++)
-        if (!p->n_string_keys)
+    bool strings = p->n_string_keys || p->key_type == MR_STRING;
+    int64_t n = (int64_t)(strings ? p->n_string_keys : p->n_keys);
+    mr_value *v = mr_value_tensor(strings ? MR_STRING : MR_I64, 1, &n);
+    for (int64_t i = 0; v && i < n; i++) {
+        if (!strings) {
             ((int64_t *)v->t.data)[i] = p->keys[i];
-        else if (!mr_value_set_string(v, i, (char *)p->string_keys[i].data, p->string_keys[i].len))
-            return NULL;
+        } else if (!mr_value_set_string(v, i, (char *)p->string_keys[i].data, p->string_keys[i].len)) {
+            mr_value_release(v);
+            v = NULL;
+        }
+    }
     return v;
 }
 
