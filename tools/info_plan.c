@@ -62,15 +62,18 @@ static size_t bytes_of(const mr_pvalue *v)
     return sized ? bytes : 0;
 }
 
-static bool is_sized_later(const mr_step *st)
+/* Its outputs' shapes hang on values, or what they hold are strings. */
+static bool is_sized_later(const mr_plan *p, const mr_step *st)
 {
-    return st->kind == MR_STEP_DYNAMIC && !st->view;
+    bool later = st->kind == MR_STEP_DYNAMIC;
+    for (int o = 0; o < st->n_out; o++) later |= st->out[o] >= 0 && p->values[st->out[o]].type.elem == MR_STRING;
+    return later;
 }
 
 static int count_later(const mr_plan *p)
 {
     int n = 0;
-    for (int k = 0; k < p->n_steps; k++) n += is_sized_later(&p->steps[k]);
+    for (int k = 0; k < p->n_steps; k++) n += is_sized_later(p, &p->steps[k]);
     return n;
 }
 
@@ -196,7 +199,7 @@ static json_t *step_json(const mr_plan *p, const mr_step *st, const mr_facts *fa
     return json_pack("{s:s, s:o, s:o, s:i, s:s, s:b, s:I, s:o}", "kernel", kernel_of(p, st), "op",
                      mr_json_text(mr_node_op(facts->r, st->node)), "name",
                      mr_json_text(mr_node_label(facts->r, st->node)), "node", mr_node_file(st->node)->index, "device",
-                     device_of(p, st), "sized_while_running", is_sized_later(st), "scratch", (json_int_t)st->scratch,
+                     device_of(p, st), "sized_while_running", is_sized_later(p, st), "scratch", (json_int_t)st->scratch,
                      "outputs", outputs);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a run holds: the planned peak is met, --memory-limit is kept, values count for as long as they are there, outputs
-reuse buffers. usage: test_memory.py --build BUILD"""
-import ctypes, json, os, subprocess, sys, tempfile
+reuse buffers. usage: test_memory.py --build BUILD [--full]"""
+import ctypes, glob, json, os, random, subprocess, sys, tempfile
 
 import numpy as np
 import onnx
@@ -94,6 +94,19 @@ def test_planned():
             status, out, err = minirt('run', path, '--random', *mode, *dims, f'--memory-limit={limit}B', '--json')
             check(f'{what}: a limit of {limit}', status in want, err)
             check(f'{what}: it is kept', status or json.loads(out)['peak_bytes'] <= limit, out)
+
+
+def test_official():
+    """The official cases whose sizes are known before the run; some of them, all with --full."""
+    paths = sorted(glob.glob(f'{build}/onnx-test-data/*/*/model.onnx'))
+    for i, path in enumerate(paths if '--full' in sys.argv else random.Random(0).sample(paths, min(len(paths), 200))):
+        case, more = path.replace('model.onnx', 'test_data_set_0'), ('--json', '--mode', ('fast', 'reference')[i % 2])
+        status, out, _ = minirt('info', path, case, '--plan', *more)
+        plan = json.loads(out)['plan']['memory'] if status == 0 else {'complete': False}
+        status, out, _ = minirt('run', path, case, *more) if plan['complete'] else (9, '', '')
+        if status <= 1: # it ran; random operators differ from what is expected
+            peak = json.loads(out)['peak_bytes']
+            check(f'{path}: the run meets the plan', peak <= plan['peak_bytes'], (peak, plan))
 
 
 def test_refusal():
