@@ -62,6 +62,7 @@ SAMPLED = \
 FULL = \
   "models=sh tests/models.sh $B $(PYTHON)" \
   "digests=sh tests/digests.sh $B" \
+  "memory of all cases=$(PYTHON) tests/unit/test_memory.py --build $B --full" \
   "floats=$B/tests/sweep_math 1"
 
 ## test              everything: set up, build, every kind of test; ends in "N passed, N failed, N skipped"
