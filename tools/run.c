@@ -8,6 +8,7 @@
 #include "expect.h"
 #include "runtime/carrier.h"
 #include "json.h"
+#include "nodes.h"
 #include "summary.h"
 #include "tools/io/output.h"
 #include "watch.h"
@@ -97,18 +98,6 @@ static const char *device_name(const running *r)
     return r->setup.options.device ? r->setup.options.device : "cpu";
 }
 
-static int count_nodes(const mr_graph *g)
-{
-    int n = 0;
-    const mr_node *last = NULL;
-    for (int i = 0; i < g->n_nodes; i++) {
-        const mr_node *file = mr_node_file(g->nodes[i]); /* several from one call of a function stand together */
-        n += file != last;
-        last = file;
-    }
-    return n;
-}
-
 /* ---- showing ---- */
 
 static mr_status show_outputs(running *r)
@@ -137,7 +126,7 @@ static mr_status show_outputs(running *r)
 
 static void show_end(running *r)
 {
-    int nodes = count_nodes(r->setup.g);
+    int nodes = mr_nodes_count(r->setup.g);
     double peak = (double)r->session->peak;
     if (!r->json) {
         printf("%s  %d node%s on %s, %.1f ms, peak %.1f %s\n", r->agree ? "ok" : "differs", nodes,
