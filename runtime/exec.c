@@ -296,7 +296,7 @@ static void tell(mr_frame *f, const mr_step *st, mr_call *c, int64_t begin)
         if (st->out[i] < 0) continue;
         mr_slot *s = &f->slots[st->out[i]];
         bool tensor = s->v ? s->v->type.kind == MR_TENSOR : true;
-        c->out[i].v = s->v;
+        c->out[i].v = tensor ? NULL : s->v; /* a view's owner has another shape */
         c->out[i].t = tensor ? &s->t : NULL;
         c->out[i].type = s->v ? s->v->type : mr_type_tensor(s->t.dtype);
     }
@@ -361,8 +361,9 @@ static mr_status run_steps(mr_frame *f, mr_error *e)
             mr_error_at_node(e, f->plan->steps[k].node);
             return e->status;
         }
-        if (s->options.observe) tell(f, &f->plan->steps[k], &f->calls[k], begin);
         const mr_step *st = &f->plan->steps[k];
+        bool of_node = st->kind != MR_STEP_COPY && st->kind != MR_STEP_CARRY; /* those are between nodes */
+        if (s->options.observe && of_node) tell(f, st, &f->calls[k], begin);
         for (int i = 0; i < st->n_drop; i++) drop_slot(f, st->drop[i]);
     }
     return MR_OK;

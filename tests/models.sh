@@ -27,5 +27,11 @@ for mode in fast reference; do
     passed=$((passed + $(echo "$line" | sed 's/ passed.*//')))
     failed=$((failed + $(echo "$line" | sed 's/.*passed, //; s/ failed.*//') + $(echo "$line" | sed 's/.*failed, //; s/ unsupported.*//')))
 done
+[ "$dirs" = "$build/models" ] && dirs="$build/models/*/"
+[ -z "$dirs" ] || line=$("$python" tests/models/integers.py --build "$build" $dirs | grep -v 'outputs equal, 0 differ') || failed=$((failed + 1))
+if [ -n "$dirs" ]; then
+    echo "$line" | sed '$d'
+    passed=$((passed + $(echo "$line" | tail -1 | sed 's/ passed.*//')))
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

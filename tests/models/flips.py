@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""List where an integer model's outputs are one quantum from what another runtime gave. usage: flips.py [--build BUILD] DIR...
+
+For a model whose integer nodes are all bit-equal to exact arithmetic (integers.py), and whose outputs come out of
+DequantizeLinear. Writes DIR/flips, which minirt-conformance reads: lines "OUTPUT QUANTUM INDEX...", one an output. Refuses,
+and writes nothing, where a node is not exact or an element is off by anything else than one quantum.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+import integers
+
+
+def quantum_of(model, name):
+    """The scale of the DequantizeLinear that makes the output, one for all."""
+    node = next(n for n in model.graph.node if name in n.output)
+    if node.op_type != 'DequantizeLinear':
+        raise SystemExit(f'output {name} comes from {node.op_type}, not from DequantizeLinear')
+    scale = next(numpy_helper.to_array(i) for i in model.graph.initializer if i.name == node.input[1])
+    return float(scale.reshape(-1)[0])
+
+
+def outputs_of(build, folder):
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run([f'{build}/minirt', 'run', f'{folder}/model.onnx', f'{folder}/test_data_set_0', '--mode', 'reference',
+                        '-o', place + '/', '-q'], stdout=subprocess.DEVNULL)
+        return [tensor(f'{place}/output_{i}.pb') for i in range(len(os.listdir(place)))]
+
+
+def tensor(path):
+    t = onnx.TensorProto()
+    with open(path, 'rb') as f:
+        t.ParseFromString(f.read())
+    return numpy_helper.to_array(t)
+
+
+def list_flips(build, folder):
+    equal, wrong = integers.check(build, 'reference', folder)
+    if wrong or not equal:
+        raise SystemExit(f'{folder}: {wrong} of {equal + wrong} integer nodes are not exact: nothing is written')
+    model, lines = onnx.load(f'{folder}/model.onnx'), []
+    for i, got in enumerate(outputs_of(build, folder)):
+        want = tensor(f'{folder}/test_data_set_0/output_{i}.pb')
+        quantum = quantum_of(model, model.graph.output[i].name)
+        off = np.abs(got.astype(np.float64) - want).reshape(-1) / quantum
+        at = np.flatnonzero(off > 1e-3)
+        if (np.abs(off[at] - 1) > 1e-3).any():
+            raise SystemExit(f'{folder}: output {i} differs by {off.max():.3f} quanta: nothing is written')
+        lines.append(' '.join([str(i), repr(quantum), *map(str, at)]))
+        print(f'{folder}: output {i}: {len(at)} of {got.size} elements are one quantum ({quantum:g}) off; {equal} nodes exact')
+    with open(f'{folder}/flips', 'w') as f:
+        f.write('\n'.join(lines) + '\n')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', default='build')
+    parser.add_argument('folders', nargs='+')
+    a = parser.parse_args()
+    for folder in a.folders:
+        list_flips(a.build, folder.rstrip('/'))
+
+
+if __name__ == '__main__':
+    main()
