@@ -1,5 +1,6 @@
 /* deform.c: DeformConv and CausalConvWithState. */
 #include "ops/convolution.h"
+#include "ops/flops.h"
 
 #include <string.h>
 
@@ -145,6 +146,18 @@ static mr_status causal_run(mr_call *c)
 static const mr_impl causal_rows[] = {{.name = "causal_conv", .dev = MR_CPU, .have = causal_have, .run = causal_run},
                                       {0}};
 
+/* Of the products; finding the elements between pixels is moving. */
+static double deform_flops(const mr_call *c)
+{
+    return mr_flops_conv_of(c, W, B);
+}
+
+static double causal_flops(const mr_call *c)
+{
+    const causal_params *p = c->params;
+    return mr_flops_conv_of(c, WEIGHT, BIAS) + (p->activation != 0) * mr_flops_each(c);
+}
+
 const mr_op mr_ops_deform[] = {
     {.name = "DeformConv",
      .domain = "",
@@ -152,13 +165,15 @@ const mr_op mr_ops_deform[] = {
      .params_size = sizeof(deform_params),
      .read = deform_read,
      .infer = deform_infer,
-     .impls = deform_rows},
+     .impls = deform_rows,
+     .flops = deform_flops},
     {.name = "CausalConvWithState",
      .domain = "",
      .since = 27,
      .params_size = sizeof(causal_params),
      .read = causal_read,
      .infer = causal_infer,
-     .impls = causal_rows},
+     .impls = causal_rows,
+     .flops = causal_flops},
     {0},
 };

@@ -1,5 +1,6 @@
 /* lrn.c: what is divided by a norm of its neighbours or of its line: LRN, LpNormalization. */
 #include "kernels/cpu/cpu.h"
+#include "ops/flops.h"
 #include "ops/rules.h"
 
 typedef struct lrn_params {
@@ -83,8 +84,14 @@ static mr_status run_lp(mr_call *c)
 static const mr_impl lrn_impls[] = {{.name = "lrn_cpu", .have = have_lrn, .run = run_lrn}, {0}};
 static const mr_impl lp_impls[] = {{.name = "lp_norm_cpu", .have = have_lp, .run = run_lp, .inplace = 1}, {0}};
 
+/* The powers, their sum, and the quotients. */
+static double lp_flops(const mr_call *c)
+{
+    return 3 * mr_flops_each(c);
+}
+
 const mr_op mr_ops_lrn[] = {
     {"", "LRN", 1, 0, sizeof(lrn_params), read_lrn, infer_lrn, lrn_impls, 0, NULL, NULL},
-    {"", "LpNormalization", 1, 0, sizeof(lp_params), read_lp, infer_lp, lp_impls, 0, NULL, NULL},
+    {"", "LpNormalization", 1, 0, sizeof(lp_params), read_lp, infer_lp, lp_impls, 0, NULL, lp_flops},
     {0},
 };
