@@ -289,6 +289,14 @@ static mr_status interrupted(const mr_session *s, mr_error *e)
     return MR_OK;
 }
 
+/* What the observer makes is its own. */
+static void observe(const mr_options *o, const mr_event *ev)
+{
+    mr_account *of_run = mr_account_use(NULL);
+    o->observe(o->observe_arg, ev);
+    mr_account_use(of_run);
+}
+
 static void tell(mr_frame *f, const mr_step *st, mr_call *c, int64_t begin)
 {
     const mr_options *o = &f->plan->session->options;
@@ -301,7 +309,7 @@ static void tell(mr_frame *f, const mr_step *st, mr_call *c, int64_t begin)
         c->out[i].type = s->v ? s->v->type : mr_type_tensor(s->t.dtype);
     }
     mr_event ev = {st->node, st->impl ? st->impl->name : NULL, c, begin, mr_now_ns(), f->exec->depth};
-    o->observe(o->observe_arg, &ev);
+    observe(o, &ev);
     for (int i = 0; i < st->n_out; i++) c->out[i].v = NULL;
 }
 
@@ -383,7 +391,7 @@ static void tell_folded(mr_frame *f)
         }
         mr_call c = {.node = n, .params = n->params, .out = out, .n_out = n_out, .exec = f->exec};
         mr_event ev = {n, NULL, &c, 0, 0, f->exec->depth};
-        o->observe(o->observe_arg, &ev);
+        observe(o, &ev);
     }
 }
 

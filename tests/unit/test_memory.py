@@ -131,6 +131,14 @@ def test_unpacked():
     check('or with some of them', document('run', path, '--random', '-s', 'n=4', f'--memory-limit={one}B')['peak_bytes'] <= one)
 
 
+def test_observed():
+    """What writes dumps and statistics is not the run's."""
+    path, plain = residual(), document('run', 'residual.onnx', '--random', '--optimize', '0')['peak_bytes']
+    for more in (['--dump', 'all.npz'], ['--profile', 'trace.json'], ['--stats']):
+        status, out, err = minirt('run', path, '--random', '--optimize', '0', *more, f'--memory-limit={plain}B')
+        check(f'{more[0]} fits the same limit', status == 0, err)
+
+
 # ---- sizes that hang on values ----
 
 def grows(path, state, *body_nodes):
