@@ -1,4 +1,4 @@
-/* ml_forest.c: lays trees out for the kernel, each by levels, so that siblings stand side by side. */
+/* ml_forest.c: lays trees out for the kernel, siblings side by side. */
 #include "ops/ml_forest.h"
 
 #include <math.h>
@@ -15,11 +15,11 @@ typedef struct planting {
     mr_reader *r;
     const mr_forest *f;
     mr_tree_node *nodes;
-    int64_t *source;     /* by place: the node of the forest */
-    int64_t *reached_in; /* by node of the forest: 1 + the tree */
-    mr_tree_votes *votes;
+    int64_t *source;       /* by place: the node of the forest */
+    int64_t *waiting;      /* places whose node is not written yet */
+    int64_t *reached_in;   /* by node of the forest: 1 + the tree */
     int64_t n, n_features; /* so far */
-    bool plain;
+    bool plain, single;
 } planting;
 
 /* Every test as v <= value or v == value; with the children, and where NaN goes, exchanged for their opposites. */
@@ -38,9 +38,14 @@ static mr_tree_node normal(const mr_branching *b, bool *exchanged)
 
 static void plant_leaf(planting *p, int64_t at, int64_t source)
 {
-    const int64_t *votes = p->f->votes;
-    p->nodes[at] = (mr_tree_node){.value = (double)NAN, .child = (int32_t)(at - 1)};
-    p->votes[at] = (mr_tree_votes){(int32_t)votes[source], (int32_t)(votes[source + 1] - votes[source])};
+    const mr_forest *f = p->f;
+    const int64_t first = f->votes[source], n = f->votes[source + 1] - first;
+    mr_tree_node *leaf = &p->nodes[at];
+    *leaf = (mr_tree_node){.child = (int32_t)at, .what = MR_TREE_LEAF};
+    if (p->single)
+        leaf->weight = f->weight[first];
+    else
+        leaf->votes = (mr_tree_votes){(int32_t)first, (int32_t)n};
 }
 
 static bool plant_branch(planting *p, int64_t at, int64_t source, int64_t tree)
@@ -69,18 +74,30 @@ static bool plant_branch(planting *p, int64_t at, int64_t source, int64_t tree)
     return true;
 }
 
-/* The places of a tree are filled in order: each appends its children behind those that wait. */
+/* Depth first: a node's first child, and what follows from it, stands close behind it. */
 static bool plant_tree(planting *p, int64_t tree)
 {
-    int64_t at = p->n;
-    for (p->source[p->n++] = p->f->roots[tree]; at < p->n; at++) {
-        int64_t source = p->source[at];
-        if (p->f->nodes[source].mode == MR_LEAF)
+    int64_t n = 0;
+    p->source[p->n] = p->f->roots[tree];
+    for (p->waiting[n++] = p->n++; n > 0;) {
+        int64_t at = p->waiting[--n], source = p->source[at];
+        if (p->f->nodes[source].mode == MR_LEAF) {
             plant_leaf(p, at, source);
-        else if (!plant_branch(p, at, source, tree))
-            return false;
+            continue;
+        }
+        if (!plant_branch(p, at, source, tree)) return false;
+        p->waiting[n++] = p->nodes[at].child + 1;
+        p->waiting[n++] = p->nodes[at].child;
     }
     return true;
+}
+
+static bool is_single(const mr_forest *f)
+{
+    bool single = f->n_targets == 1;
+    for (int64_t i = 0; i < f->n_nodes; i++)
+        if (f->nodes[i].mode == MR_LEAF) single &= f->votes[i + 1] - f->votes[i] == 1;
+    return single;
 }
 
 bool mr_forest_plant(mr_reader *r, const mr_forest *f, mr_trees *t, int64_t *n_features)
@@ -88,13 +105,13 @@ bool mr_forest_plant(mr_reader *r, const mr_forest *f, mr_trees *t, int64_t *n_f
     int64_t most = 2 * f->n_nodes + f->n_trees; /* each branch is reached once, and has two children */
     if (most >= INT32_MAX || f->n_targets >= INT32_MAX || f->votes[f->n_nodes] >= INT32_MAX)
         return mr_read_fail(r, MR_E_SIZE, "%lld nodes are too many", (long long)f->n_nodes), false;
-    planting p = {.r = r, .f = f, .plain = true};
+    planting p = {.r = r, .f = f, .plain = true, .single = is_single(f)};
     int32_t *roots = mr_forest_alloc(r, f->n_trees, sizeof *roots);
     p.nodes = mr_forest_alloc(r, most, sizeof *p.nodes);
     p.source = mr_forest_alloc(r, most, sizeof *p.source);
-    p.votes = mr_forest_alloc(r, most, sizeof *p.votes);
+    p.waiting = mr_forest_alloc(r, most, sizeof *p.waiting);
     p.reached_in = mr_forest_alloc(r, f->n_nodes, sizeof *p.reached_in);
-    if (!roots || !p.nodes || !p.source || !p.votes || !p.reached_in) return false;
+    if (!roots || !p.nodes || !p.source || !p.waiting || !p.reached_in) return false;
     for (int64_t k = 0; k < f->n_trees; k++) {
         roots[k] = (int32_t)p.n;
         if (!plant_tree(&p, k)) return false;
@@ -104,11 +121,11 @@ bool mr_forest_plant(mr_reader *r, const mr_forest *f, mr_trees *t, int64_t *n_f
                     .roots = roots,
                     .n_trees = f->n_trees,
                     .n_targets = f->n_targets,
-                    .votes = p.votes,
                     .target = f->target,
                     .weight = f->weight,
                     .members = f->members,
                     .sets = f->sets,
-                    .plain = p.plain};
+                    .plain = p.plain,
+                    .single = p.single};
     return true;
 }

@@ -1,12 +1,13 @@
 /* tree.c: see tree.h. Rows go through a tree a few at a time, so that their memory accesses overlap, and a block of
- * rows through one tree after the other, so that a tree is read from memory once a block. */
+ * rows through one tree after the other, so that a tree is read from memory once a block. Rows that are left over go
+ * through a few trees at a time. Either way a row's votes are counted in the order of the trees. */
 #include "kernels/cpu/tree.h"
 
 #include <math.h>
 
 #include "kernels/cpu/narrow.h"
 
-enum { LANES = 8, BLOCK = 64 };
+enum { LANES = 8, LEAST_ROWS = 64, BLOCK_BYTES = 1 << 17 };
 
 static bool is_member(const mr_trees *t, int64_t set, double v)
 {
@@ -33,19 +34,35 @@ static void start_scores(const mr_tree_args *a, int64_t begin, int64_t end)
     for (int64_t i = begin * k; i < end * k; i++) a->scores[i] = a->aggregate == MR_TREE_SUM ? 0 : (double)NAN;
 }
 
-/* What row r gets from the leaf it reached. */
+static inline void count(const mr_tree_args *a, double *score, double weight)
+{
+    if (a->aggregate == MR_TREE_SUM)
+        *score += weight;
+    else if (isnan(*score) || (a->aggregate == MR_TREE_MIN ? weight < *score : weight > *score))
+        *score = weight;
+}
+
+/* What a row gets from the leaf it reached. */
 static inline void vote(const mr_tree_args *a, int64_t row, int32_t leaf)
 {
     const mr_trees *t = a->trees;
-    double *scores = a->scores + row * t->n_targets;
-    const mr_tree_votes v = t->votes[leaf];
-    for (int32_t i = v.first; i < v.first + v.n; i++) {
-        double *s = &scores[t->target[i]], w = t->weight[i];
-        if (a->aggregate == MR_TREE_SUM)
-            *s += w;
-        else if (isnan(*s) || (a->aggregate == MR_TREE_MIN ? w < *s : w > *s))
-            *s = w;
+    const mr_tree_node *n = &t->nodes[leaf];
+    if (t->single) {
+        count(a, a->scores + row, n->weight);
+        return;
     }
+    double *scores = a->scores + row * t->n_targets;
+    for (int32_t i = n->votes.first; i < n->votes.first + n->votes.n; i++)
+        count(a, &scores[t->target[i]], t->weight[i]);
+}
+
+/* Rows that a thread takes at a time: what stays in its cache with a tree beside it, but something for every thread. No
+ * row's result hangs on it. */
+static int64_t block_rows(const mr_tree_args *a, size_t size)
+{
+    int64_t rows = BLOCK_BYTES / (a->features * (int64_t)size + 1), share = a->rows / mr_pool_threads(a->pool) / 2;
+    if (rows > share && mr_pool_threads(a->pool) > 1) rows = share;
+    return rows < LEAST_ROWS ? LEAST_ROWS : rows;
 }
 
 #define S      float
