@@ -38,7 +38,7 @@ $B/tests/%: tests/unit/%.c $B/libminirt.a
 -include $(wildcard $B/tests/*.d)
 
 # Small and of many kinds; `make test-full` runs all.
-SOME_MODELS := silero_vad magika dnsmos lac rapidocr_rec smart_turn
+SOME_MODELS := silero_vad magika dnsmos lac rapidocr_rec smart_turn tashkeel_rawi
 
 EXPECTED := tests/conformance/expected
 CONFORMS  = $B/minirt-conformance --expected $(EXPECTED)

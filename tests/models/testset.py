@@ -1,6 +1,7 @@
 """Test folders: NAME/{model.onnx, tolerance, about.json, test_data_set_N/{input,output}_M.pb}.
 
-The expected outputs are ONNX Runtime's, with graph optimisation off and on one thread: on two its int8 LSTMs give others.  How close another runtime has to be is a rule:
+The expected outputs are ONNX Runtime's, with graph optimisation off and on one thread: on two its int8 LSTMs give others.
+How close another runtime has to be is a rule:
 
     f32     rtol 1e-3, atol 1e-4 of the output's scale (its largest magnitude over all data sets)
     f16     rtol 1e-2, atol 1e-2 of the output's scale

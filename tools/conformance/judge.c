@@ -107,7 +107,7 @@ static void compare(judging *j, const char *set, mr_value *const *got, mr_value 
     if (j->how->atol >= 0) tol.atol = j->how->atol;
     for (int o = 0; o < j->g->n_outputs; o++) {
         mr_diff d;
-        mr_value *own = mr_flips_forgive(j->c, o, got[o], want[o], &j->e);
+        mr_value *own = mr_flips_forgive(set, o, got[o], want[o], &j->e);
         if (!own) {
             judge_error(j);
             return;
