@@ -4,12 +4,10 @@
 #include "kernels/cpu/math.h"
 #include "ops/ml.h"
 
-typedef enum kernel_type { KERNEL_LINEAR, KERNEL_POLY, KERNEL_RBF, KERNEL_SIGMOID } kernel_type;
-
 typedef struct svm_params {
     const double *coefficients, *rho, *vectors;
     int64_t n_coefficients, n_rho, n_numbers; /* numbers of the vectors */
-    kernel_type kernel;
+    mr_svm_kernel kernel;
     double gamma, coef0, degree;
     int64_t n_vectors; /* 0: a linear model, whose coefficients are those of the features */
     mr_transform transform;
@@ -26,7 +24,7 @@ static void read_kernel(mr_reader *r, svm_params *p)
     static const char *const kernels[] = {"LINEAR", "POLY", "RBF", "SIGMOID", NULL};
     int64_t n;
     const double *k = mr_read_doubles(r, "kernel_params", NULL, &n);
-    p->kernel = (kernel_type)mr_read_enum(r, "kernel_type", kernels, KERNEL_LINEAR);
+    p->kernel = (mr_svm_kernel)mr_read_enum(r, "kernel_type", kernels, MR_SVM_LINEAR);
     if (k && n == 3)
         p->gamma = k[0], p->coef0 = k[1], p->degree = k[2];
     else if (n > 0)
@@ -163,32 +161,7 @@ static mr_fn have(const mr_call *c)
 {
     const svm_params *p = c->params;
     const mr_linear_fns *f = &c->cpu->linear;
-    return MR_SLOT(p->kernel == KERNEL_RBF && p->n_vectors ? f->distance : f->product, mr_in_dtype(c, 0));
-}
-
-static double kernel(const svm_params *p, double s)
-{
-    switch (p->kernel) {
-    case KERNEL_POLY:
-        return mr_pow(p->gamma * s + p->coef0, p->degree);
-    case KERNEL_SIGMOID:
-        return mr_tanh(p->gamma * s + p->coef0);
-    case KERNEL_RBF:
-        return mr_exp(-p->gamma * s);
-    default:
-        return s;
-    }
-}
-
-typedef struct kernel_job {
-    const svm_params *p;
-    double *k;
-} kernel_job;
-
-static void apply_kernel(void *arg, int64_t begin, int64_t end)
-{
-    const kernel_job *j = arg;
-    for (int64_t i = begin; i < end; i++) j->k[i] = kernel(j->p, j->k[i]);
+    return MR_SLOT(p->kernel == MR_SVM_RBF && p->n_vectors ? f->distance : f->product, mr_in_dtype(c, 0));
 }
 
 /* y [rows, n] of rows from `row` on: kernel values, or of a linear model products. */
@@ -205,8 +178,14 @@ static void products(mr_call *c, int64_t row, int64_t rows, const double *vector
                         .n = n,
                         .pool = c->pool};
     ((mr_linear_fn *)c->fn)(&a);
-    kernel_job j = {p, y};
-    if (p->n_vectors && p->kernel != KERNEL_LINEAR) mr_parallel_for(c->pool, rows * n, 1024, apply_kernel, &j);
+    mr_svm_args k = {.kernel = p->kernel,
+                     .gamma = p->gamma,
+                     .coef0 = p->coef0,
+                     .degree = p->degree,
+                     .k = y,
+                     .n = rows * n,
+                     .pool = c->pool};
+    if (p->n_vectors) c->cpu->linear.svm(&k);
 }
 
 /* Doubles of scratch: all final scores, then the kernel values and raw scores of ROWS rows, and what the probabilities
