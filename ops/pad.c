@@ -98,7 +98,8 @@ static bool pad_axes(mr_call *c, int rank, int64_t *axes, int *n)
 static int64_t pad_count(const mr_call *c, const pad_params *p)
 {
     if (p->n >= 0) return p->n;
-    return c->in[1].t ? mr_tensor_count(c->in[1].t) : mr_elems_count(c, 1);
+    if (c->in[1].t) return mr_tensor_count(c->in[1].t);
+    return c->in[1].shape.rank == 1 ? c->in[1].shape.d[0] : mr_elems_count(c, 1);
 }
 
 /* Pad k as the file or the input says it; false: not known. */

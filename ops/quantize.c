@@ -34,6 +34,11 @@ static bool one_number(const mr_shape *s)
     return s->rank == 0 || (s->rank == 1 && s->d[0] == 1);
 }
 
+static bool may_be_one(const mr_shape *s)
+{
+    return one_number(s) || (s->rank == 1 && s->d[0] < 0);
+}
+
 /* A vector of scales, one for each index of an axis of x. A vector x has one axis, whatever the attribute says. */
 static mr_status want_per_axis(mr_call *c, const linear_params *p)
 {
@@ -67,7 +72,7 @@ static mr_status want_blocks(mr_call *c, const linear_params *p)
 static mr_status want_same_shape(mr_call *c)
 {
     const mr_shape *s = &c->in[1].shape, *z = &c->in[2].shape;
-    if (s->rank < 0 || z->rank < 0 || (one_number(s) && one_number(z))) return MR_OK;
+    if (s->rank < 0 || z->rank < 0 || (may_be_one(s) && may_be_one(z))) return MR_OK;
     bool same = s->rank == z->rank;
     for (int d = 0; same && d < s->rank; d++) same = s->d[d] < 0 || z->d[d] < 0 || s->d[d] == z->d[d];
     return same ? MR_OK : mr_call_fail_in(c, MR_E_SHAPES, 2, "its shape must be that of %s", mr_in_name(c, 1));

@@ -141,6 +141,12 @@ static mr_status want_count(mr_call *c, int i, int64_t got, int want)
                            (long long)got);
 }
 
+/* Elements of a vector, -1 where that is not known. */
+static int64_t length_of(const mr_call *c, int i)
+{
+    return c->in[i].shape.rank == 1 ? c->in[i].shape.d[0] : -1;
+}
+
 /* The part of the roi that belongs to each axis; false: not known yet. Without one, or where it does not matter, all.
  */
 static mr_status take_roi(mr_call *c, const int *axes, int n, mr_resize_axis_spec *spec, bool *known)
@@ -152,7 +158,7 @@ static mr_status take_roi(mr_call *c, const int *axes, int n, mr_resize_axis_spe
         return mr_call_fail(c, MR_E_ARITY, "coordinate_transformation_mode tf_crop_and_resize needs the input roi");
     const mr_tensor *t = c->in[p->roi].t;
     *known = t != NULL;
-    mr_status st = want_count(c, p->roi, t ? mr_tensor_count(t) : -1, 2 * n);
+    mr_status st = want_count(c, p->roi, length_of(c, p->roi), 2 * n);
     for (int k = 0; k < n && t && !st; k++) {
         spec[axes[k]].start = mr_tensor_real(t, k);
         spec[axes[k]].end = mr_tensor_real(t, n + k);
@@ -167,7 +173,8 @@ static mr_status take_scales(mr_call *c, const int *axes, int n, mr_resize_axis_
 {
     const resize_params *p = c->params;
     const mr_tensor *t = p->n_scales >= 0 ? NULL : c->in[p->scales].t;
-    mr_status st = want_count(c, p->n_scales >= 0 ? -1 : p->scales, t ? mr_tensor_count(t) : p->n_scales, n);
+    mr_status st =
+        p->n_scales >= 0 ? want_count(c, -1, p->n_scales, n) : want_count(c, p->scales, length_of(c, p->scales), n);
     for (int k = 0; k < n && !st && (t || p->n_scales >= 0); k++) {
         mr_resize_axis_spec *a = &spec[axes[k]];
         double scale = t ? mr_tensor_real(t, k) : (double)p->scale[k], length = (double)a->in * scale;

@@ -54,6 +54,9 @@ static mr_status check_counts(mr_call *c, const scan_params *p)
     if (p->n_scan_in < 1 || n_states(c, p) < 0 || n_states(c, p) > c->n_out)
         return mr_call_fail(c, MR_E_ARITY, "num_scan_inputs = %d does not fit %d inputs and %d outputs", p->n_scan_in,
                             c->node->n_in, c->n_out);
+    for (int i = first_state(p); i < c->node->n_in; i++)
+        if (!mr_in_has(c, i))
+            return mr_call_fail(c, MR_E_ARITY, "required input %d '%s' is missing", i, mr_in_name(c, i));
     return MR_OK;
 }
 

@@ -23,6 +23,15 @@ static mr_status infer_same_sequence(mr_call *c)
     return out_sequence(c, mr_in_dtype(c, 0));
 }
 
+/* The sequence keeps its type, which what is inserted must have. */
+static mr_status infer_insertion(mr_call *c)
+{
+    mr_dtype list = mr_in_dtype(c, 0), tensor = mr_in_dtype(c, 1);
+    if (list && tensor && list != tensor)
+        return mr_call_fail_in(c, MR_E_TYPE_INVALID, 1, "the elements of the sequence are %s", mr_dtype_name(list));
+    return out_sequence(c, list);
+}
+
 static mr_status infer_element(mr_call *c)
 {
     mr_shape unknown = mr_shape_unknown();
@@ -170,6 +179,15 @@ static void split_read(mr_reader *r, void *params)
     p->keepdims = mr_read_int(r, "keepdims", 1) != 0;
 }
 
+static mr_status split_infer(mr_call *c)
+{
+    const split_params *p = c->params;
+    int axis;
+    mr_status st =
+        c->in[0].shape.rank < 0 ? MR_OK : mr_want_axis(c, p->axis, c->in[0].shape.rank, "attribute axis", &axis);
+    return st ? st : infer_same_sequence(c);
+}
+
 /* Part k of the split: a scalar cuts into equal parts (the last may be smaller), a list gives each length. */
 static int64_t part_length(const mr_call *c, int64_t k, int64_t left)
 {
@@ -304,12 +322,12 @@ const mr_op mr_ops_sequence[] = {
     {"", "SequenceConstruct", 11, 0, 0, NULL, infer_same_sequence, sequence_construct_impls, 0, NULL, NULL},
     {"", "SequenceEmpty", 11, 0, sizeof(empty_params), empty_read, empty_infer, sequence_empty_impls, 0, NULL, NULL},
     {"", "SequenceAt", 11, 0, 0, NULL, infer_element, sequence_at_impls, MR_OP_OWN_OUTPUT, NULL, NULL},
-    {"", "SequenceInsert", 11, 0, 0, NULL, infer_same_sequence, sequence_insert_impls, 0, NULL, NULL},
+    {"", "SequenceInsert", 11, 0, 0, NULL, infer_insertion, sequence_insert_impls, 0, NULL, NULL},
     {"", "SequenceErase", 11, 0, 0, NULL, infer_same_sequence, sequence_erase_impls, 0, NULL, NULL},
     {"", "SequenceLength", 11, 0, 0, NULL, infer_count, sequence_length_impls, 0, NULL, NULL},
     {"", "ConcatFromSequence", 11, 0, sizeof(join_params), join_read, infer_element, concat_from_sequence_impls,
      MR_OP_OWN_OUTPUT, NULL, NULL},
-    {"", "SplitToSequence", 11, 0, sizeof(split_params), split_read, infer_same_sequence, split_to_sequence_impls, 0,
-     NULL, NULL},
+    {"", "SplitToSequence", 11, 0, sizeof(split_params), split_read, split_infer, split_to_sequence_impls, 0, NULL,
+     NULL},
     {"", "SequenceMap", 17, 0, sizeof(map_params), map_read, map_infer, sequence_map_impls, MR_OP_CONTROL, NULL, NULL},
     {0}};

@@ -50,6 +50,7 @@ struct mr_model {
     int refs;
     struct mr_session *checked; /* of the refusals that the API was asked for last */
     struct mr_plan *verdict;
+    const mr_node *invalid_node; /* the first one that breaks a rule of ONNX; NULL: none */
 };
 
 /* What stands against a node, or (node NULL) against the model. */

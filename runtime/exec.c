@@ -247,22 +247,15 @@ static mr_status run_view(mr_frame *f, const mr_step *st, mr_call *c)
     return MR_OK;
 }
 
-/* A conflict that shows only now comes from run-time values: the node failed, the file is not at fault. */
-static mr_status at_run_time(mr_error *e, mr_status st)
-{
-    if (st == MR_EINVALID || st == MR_EUNSUPPORTED) e->status = st = MR_ENODE;
-    return st;
-}
-
 static mr_status run_dynamic(mr_frame *f, const mr_step *st, mr_call *c)
 {
     const mr_op *op = st->node->op;
     refresh_inputs(f, st, c);
     mr_status r = op->flags & MR_OP_CONTROL ? MR_OK : op->infer(c);
-    if (r) return at_run_time(c->error, r);
+    if (r) return r;
     if (st->view) return run_view(f, st, c);
     const mr_impl *impl = mr_resolve(c, MR_CPU, c->error, NULL, 0);
-    if (!impl) return at_run_time(c->error, c->error->status);
+    if (!impl) return c->error->status;
     if (impl->count && (r = impl->count(c))) return r;
     if (!(op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) && (r = alloc_outputs(f, st, c))) return r;
     size_t scratch = impl->scratch ? impl->scratch(c) : 0;
@@ -358,6 +351,13 @@ static mr_status run_step(mr_frame *f, int k, mr_error *e)
     return mr_fail(e, MR_E_INTERNAL, "a step of no known kind");
 }
 
+/* A conflict that shows only now comes from run-time values: the node failed, the file is not at fault. */
+static mr_status at_run_time(mr_error *e, mr_status st)
+{
+    if (st == MR_EINVALID || st == MR_EUNSUPPORTED) e->status = st = MR_ENODE;
+    return st;
+}
+
 static mr_status run_steps(mr_frame *f, mr_error *e)
 {
     const mr_session *s = f->plan->session;
@@ -367,7 +367,7 @@ static mr_status run_steps(mr_frame *f, mr_error *e)
         int64_t begin = s->options.observe ? mr_now_ns() : 0;
         if (run_step(f, k, e)) {
             mr_error_at_node(e, f->plan->steps[k].node);
-            return e->status;
+            return at_run_time(e, e->status);
         }
         const mr_step *st = &f->plan->steps[k];
         bool of_node = st->kind != MR_STEP_COPY && st->kind != MR_STEP_CARRY; /* those are between nodes */

@@ -80,6 +80,19 @@ static mr_status expand_bodies(mr_graph *g, mr_error *e)
     return MR_OK;
 }
 
+/* A node that breaks a rule of ONNX makes the model invalid, whether an output needs it or not. */
+static const mr_node *invalid_node(const mr_graph *g)
+{
+    for (int k = 0; k < g->n_nodes; k++) {
+        if (g->nodes[k]->refusal.status == MR_EINVALID) return g->nodes[k];
+        for (int s = 0; s < g->nodes[k]->n_subgraphs; s++) {
+            const mr_node *inner = invalid_node(g->nodes[k]->subgraphs[s]);
+            if (inner) return inner;
+        }
+    }
+    return NULL;
+}
+
 static mr_status adopt(mr_env *env, mr_graph_model *g, mr_model **out, mr_error *e)
 {
     mr_model *m = calloc(1, sizeof *m);
@@ -90,6 +103,7 @@ static mr_status adopt(mr_env *env, mr_graph_model *g, mr_model **out, mr_error 
         return e->status;
     }
     *m = (mr_model){.env = env, .g = g, .refs = 1, .weight_bytes = mr_graph_weight_bytes(g, false)};
+    m->invalid_node = invalid_node(g->main);
     __atomic_add_fetch(&env->refs, 1, __ATOMIC_RELAXED);
     pthread_mutex_init(&m->lock, NULL);
     *out = m;
@@ -261,6 +275,13 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
     if (!p) return e->status;
     *out = p;
     const mr_refusal *r = worst(&p->refusals);
+    const mr_node *invalid = s->model->invalid_node;
+    if (invalid && !(r && r->kind == MR_REFUSE_INVALID)) {
+        mr_fail_as(e, invalid->refusal.status, invalid->refusal.code, "%s", invalid->refusal.text);
+        if (invalid->refusal.hint) mr_error_hint(e, "%s", invalid->refusal.hint);
+        mr_error_at_node(e, invalid);
+        return e->status;
+    }
     if (!r) return MR_OK;
     refuse_with(e, r);
     if (mr_is_shape_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;

@@ -29,12 +29,17 @@ models: $(VENV)/.stamp
 -include tests/kernels/kernels.mk
 UNIT_C    := $(patsubst tests/unit/%.c,$B/tests/%,$(filter-out tests/unit/test_cuda%,$(wildcard tests/unit/test_*.c)))
 UNIT_PY   := $(wildcard tests/unit/test_*.py tests/unit/ops/test_*.py)
-TEST_BINS := $(UNIT_C) $B/tests/dump_model $(KERNEL_TESTS) $(CUDA_TESTS) $(if $(NVCC),$B/tests/test_cuda_probe)
+TEST_BINS := $(UNIT_C) $B/tests/dump_model $B/tests/claims $(KERNEL_TESTS) $(CUDA_TESTS) $(if $(NVCC),$B/tests/test_cuda_probe)
 
 $B/tests/%: tests/unit/%.c $B/libminirt.a
 	@mkdir -p $(@D)
 	@echo "  cc $<"
 	$(Q)$(CC) $(C_FLAGS) $(if $(findstring avx2,$*),-mavx2 -mfma -mf16c) -MMD -MP -o $@ $< $B/libminirt.a -lcmocka -lquadmath $(LIBS)
+
+$B/tests/claims: tests/claims/claims.c $(TOOL_OBJ) $B/libminirt.a
+	@mkdir -p $(@D)
+	@echo "  cc $<"
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -rdynamic -o $@ $< $(TOOL_OBJ) $B/libminirt.a $(TOOL_LIBS) $(LIBS)
 -include $(wildcard $B/tests/*.d)
 
 # Small and of many kinds; `make test-full` runs all.
@@ -58,9 +63,11 @@ SUITES = \
 # What `make test` runs a sample of, with a fixed seed, and what `make test-full` runs in its place.
 SAMPLED = \
   "models=sh tests/models.sh $B $(PYTHON) $(SOME_MODELS)" \
+  "claims=$(PYTHON) tests/claims/claims.py --build $B" \
   "digests=sh tests/digests.sh $B threads"
 FULL = \
   "models=sh tests/models.sh $B $(PYTHON)" \
+  "claims=$(PYTHON) tests/claims/claims.py --build $B --full" \
   "digests=sh tests/digests.sh $B" \
   "memory of all cases=$(PYTHON) tests/unit/test_memory.py --build $B --full" \
   "floats=$B/tests/sweep_math 1"
