@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""List where an integer model's outputs are one quantum from what another runtime gave. usage: flips.py [--build BUILD] DIR...
+"""List where an integer model's outputs are one quantum from what another runtime gave.
+
+usage: flips.py [--build BUILD] DIR...          DIR/{model.onnx, test_data_set_N}
 
 For a model whose integer nodes are all bit-equal to exact arithmetic (integers.py), and whose outputs come out of
-DequantizeLinear. Writes `flips` into its data sets, which minirt-conformance reads: lines "OUTPUT QUANTUM INDEX...", one an output.
-Refuses, and writes nothing, where a node is not exact or an element is off by anything else than one quantum.
+DequantizeLinear. Writes `flips` into its data sets, which minirt-conformance reads: lines "OUTPUT QUANTUM INDEX...",
+one an output. Refuses, and writes nothing, where a node is not exact or an element is off by anything else than one
+quantum.
 """
 import argparse
 import glob
