@@ -46,7 +46,7 @@ TOOL_OBJ := $(TOOL_SRC:%.c=$B/obj/%.o)
 
 ## all               build/minirt, build/minirt-conformance, build/libminirt.{so,a} and the device plugins
 .PHONY: all
-all: $B/minirt $B/minirt-conformance $B/libminirt.so $B/libminirt.a plugins
+all: $B/minirt $B/minirt-conformance $B/libminirt.so $B/libminirt.a plugins $B/examples/custom_op.so
 
 ## setup             install the Debian packages that are missing (or say how)
 .PHONY: setup
@@ -98,6 +98,12 @@ $B/minirt-conformance: $B/obj/tools/conformance.o $(TOOL_OBJ) $B/libminirt.a
 	@echo "  ld $@"
 	$(Q)$(CC) $(SAN) -rdynamic -o $@ $^ $(TOOL_LIBS) $(LIBS)
 
+# A plugin of operators, as its users would build it: against the public headers, and nothing else.
+$B/examples/custom_op.so: examples/custom_op/custom_op.c runtime/minirt_op.h runtime/minirt.h
+	@mkdir -p $(@D)
+	@echo "  ld $@"
+	$(Q)$(CC) -std=c17 $(WARN) $(CFLAGS) -fPIC -shared -Iruntime -o $@ $< -lm
+
 .PHONY: plugins
 plugins:
 -include kernels/cuda/cuda.mk
@@ -115,6 +121,7 @@ install: all
 	ln -sf libminirt.so.0 $(DESTDIR)$(PREFIX)/lib/libminirt.so
 	install -Dm644 $B/libminirt.a $(DESTDIR)$(PREFIX)/lib/libminirt.a
 	install -Dm644 runtime/minirt.h $(DESTDIR)$(PREFIX)/include/minirt.h
+	install -Dm644 runtime/minirt_op.h $(DESTDIR)$(PREFIX)/include/minirt_op.h
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$B/minirt man > $(DESTDIR)$(PREFIX)/share/man/man1/minirt.1
 	$B/minirt completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minirt

@@ -3,10 +3,12 @@
  * The node that is asked about stands in no model: its attributes have the schema's defaults, those without one the
  * plainest value, and those that give a type (Cast's "to") the type that is asked for. */
 #include "claims.h"
+#include "custom.h"
 
 #include <string.h>
 
 #include "attr.h"
+#include "custom.h"
 
 typedef struct asking {
     const mr_claimant *where;
@@ -205,8 +207,7 @@ static bool ask_from(asking *q, int var)
 mr_status mr_claims(const mr_claimant *where, const mr_schema *s, void (*tell)(void *arg, const mr_claim *c), void *arg,
                     mr_error *e)
 {
-    asking q = {
-        .where = where, .schema = s, .op = mr_op_find(s->domain, s->name, s->since), .tell = tell, .arg = arg, .e = e};
+    asking q = {.where = where, .schema = s, .op = mr_op_of(where->customs, s), .tell = tell, .arg = arg, .e = e};
     q.graph.model = &q.model;
     q.types = MR_REGION_NEW(&q.region, mr_type, s->n_vars + 1);
     q.allowed = MR_REGION_NEW(&q.region, mr_type *, s->n_vars + 1);

@@ -17,7 +17,8 @@ typedef struct mr_claim {
 typedef struct mr_claimant { /* where */
     mr_device_kind dev;
     const struct mr_cpu_fns *cpu;
-    const struct mr_cuda_fns *cuda; /* for MR_CUDA */
+    const struct mr_cuda_fns *cuda;   /* for MR_CUDA */
+    const struct mr_customs *customs; /* whose schemas are asked for too; NULL: none */
 } mr_claimant;
 
 /* Calls tell for each binding of s, in the order of its variables and their types. */

@@ -19,8 +19,9 @@ typedef enum mr_mode { MR_MODE_FAST, MR_MODE_REFERENCE } mr_mode;
 typedef enum mr_log_level { MR_LOG_ERROR, MR_LOG_WARNING, MR_LOG_INFO, MR_LOG_DEBUG } mr_log_level;
 
 struct mr_env {
-    struct mr_cpu_fns *cpu[2]; /* by mr_mode */
-    struct mr_device *devices; /* loaded plugins */
+    struct mr_cpu_fns *cpu[2];  /* by mr_mode */
+    struct mr_device *devices;  /* loaded plugins */
+    struct mr_customs *customs; /* operators that were registered, the newest table */
     pthread_mutex_t lock;
     mr_pool *pool;
     int threads;

@@ -130,15 +130,17 @@ struct mr_graph_model {
     int n_symbols, cap_symbols;
     mr_error *invalid; /* further violations of ONNX, beyond those that stand at nodes */
     int n_invalid, cap_invalid;
-    struct mr_map **maps; /* files mapped for weights */
+    const struct mr_customs *customs; /* the operators that were registered when it was loaded, or NULL */
+    struct mr_map **maps;             /* files mapped for weights */
     int n_maps;
     struct mr_owned *owned; /* values and errors that are freed with the model */
 };
 
 /* Loads from a file or from memory. MR_OK also for models with nodes that are unknown or malformed (they carry their
  * refusal); any other status: there is no graph to speak of. */
-mr_status mr_graph_load(const char *path, mr_graph_model **out, mr_error *e);
-mr_status mr_graph_load_memory(const void *bytes, size_t n, const char *dir, mr_graph_model **out, mr_error *e);
+mr_status mr_graph_load(const char *path, const struct mr_customs *customs, mr_graph_model **out, mr_error *e);
+mr_status mr_graph_load_memory(const void *bytes, size_t n, const char *dir, const struct mr_customs *customs,
+                               mr_graph_model **out, mr_error *e);
 void mr_graph_free(mr_graph_model *m);
 /* Bytes of the tensors of the file: those read where they stand in it, or those that had to be copied. */
 size_t mr_graph_weight_bytes(const mr_graph_model *m, bool mapped);
@@ -154,9 +156,8 @@ const char *mr_attr_kind_name(mr_attr_kind k);                   /* "FLOAT", "IN
 const mr_attr *mr_node_attr(const mr_node *n, const char *name); /* as the file gives it; NULL when absent */
 mr_status mr_model_invalid(mr_graph_model *m, mr_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* schema.c: the schema of an operator in an opset, NULL when there is none. */
-const mr_schema *mr_schema_find(const char *domain, const char *op, int opset);
-const mr_schema *mr_schema_newest(const char *domain, const char *op); /* any version */
+/* schema.c: the schema of an operator in an opset, of ONNX or (NULL: none) of customs; NULL when there is none. */
+const mr_schema *mr_schema_find(const struct mr_customs *customs, const char *domain, const char *op, int opset);
 /* Do the types of a node's inputs (kind MR_NONE: absent) fit its schema? */
 mr_status mr_schema_types(const mr_node *n, const mr_type *in, int n_in, mr_error *e);
 /* Every type of a set, in the order of the kinds; returns how many, at most cap are written. */

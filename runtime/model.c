@@ -126,7 +126,7 @@ static mr_status unpack(const void *bytes, size_t n, Onnx__ModelProto **out, mr_
 }
 
 /* The model lies in its own region, so that one call frees all. */
-static mr_graph_model *model_new(const char *path, const char *dir, mr_error *e)
+static mr_graph_model *model_new(const char *path, const char *dir, const struct mr_customs *customs, mr_error *e)
 {
     mr_region r = {0};
     mr_graph_model *m = MR_REGION_NEW(&r, mr_graph_model, 1);
@@ -139,6 +139,7 @@ static mr_graph_model *model_new(const char *path, const char *dir, mr_error *e)
         return NULL;
     }
     m->region = r;
+    m->customs = customs;
     return m;
 }
 
@@ -161,14 +162,14 @@ static mr_status build(mr_graph_model *m, const mr_map *map, const void *bytes, 
     return e->status;
 }
 
-mr_status mr_graph_load(const char *path, mr_graph_model **out, mr_error *e)
+mr_status mr_graph_load(const char *path, const struct mr_customs *customs, mr_graph_model **out, mr_error *e)
 {
     *out = NULL;
     mr_map *map;
     if (mr_map_open(path, &map, e) != MR_OK) return e->status;
     const char *slash = strrchr(path, '/');
     char *dir = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-    mr_graph_model *m = dir ? model_new(path, dir, e) : NULL;
+    mr_graph_model *m = dir ? model_new(path, dir, customs, e) : NULL;
     free(dir);
     if (!m || !mr_model_add_map(m, map)) {
         mr_map_close(map);
@@ -182,10 +183,11 @@ mr_status mr_graph_load(const char *path, mr_graph_model **out, mr_error *e)
     return e->status;
 }
 
-mr_status mr_graph_load_memory(const void *bytes, size_t n, const char *dir, mr_graph_model **out, mr_error *e)
+mr_status mr_graph_load_memory(const void *bytes, size_t n, const char *dir, const struct mr_customs *customs,
+                               mr_graph_model **out, mr_error *e)
 {
     *out = NULL;
-    mr_graph_model *m = model_new(NULL, dir, e);
+    mr_graph_model *m = model_new(NULL, dir, customs, e);
     if (m && build(m, NULL, bytes, n, e) == MR_OK)
         *out = m;
     else

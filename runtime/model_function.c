@@ -186,7 +186,7 @@ static bool copy_value(mr_loader *l, mr_scope *s, int from, int to)
     mr_node *n = made[0];
     if (!n->schema) { /* the body imports no ai.onnx */
         n->opset = mr_opset_max("");
-        n->schema = mr_schema_find("", n->op_type, n->opset);
+        n->schema = mr_schema_find(NULL, "", n->op_type, n->opset);
     }
     n->in = MR_REGION_NEW(&l->model->region, int, 1);
     n->out = MR_REGION_NEW(&l->model->region, int, 1);

@@ -266,7 +266,7 @@ static mr_node *node_new(mr_loader *l, mr_scope *s, const Onnx__NodeProto *p, in
     n->origin = s->body ? s->body->origin : NULL;
     n->origin_path = s->body ? s->body->path : NULL;
     n->opset = opset_of(l, s, n->domain);
-    n->schema = mr_schema_find(n->domain, n->op_type, n->opset);
+    n->schema = mr_schema_find(l->model->customs, n->domain, n->op_type, n->opset);
     n->in = MR_REGION_NEW(&l->model->region, int, p->n_input);
     n->out = MR_REGION_NEW(&l->model->region, int, p->n_output);
     if (!n->in || !n->out) return mr_loader_memory(l), NULL;

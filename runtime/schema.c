@@ -4,10 +4,16 @@
 #include <string.h>
 
 #include "attr.h"
+#include "custom.h"
 #include "model.h"
 #include "op.h"
 
 /* ---- looking up ---- */
+
+/* The versions of one operator, ascending. */
+typedef struct span {
+    const mr_schema *first, *end;
+} span;
 
 static int compare(const mr_schema *s, const char *domain, const char *op)
 {
@@ -15,37 +21,37 @@ static int compare(const mr_schema *s, const char *domain, const char *op)
     return by_domain ? by_domain : strcmp(s->name, op);
 }
 
-/* Position of the newest version that is not above opset; -1: none. */
-static int find(const char *domain, const char *op, int opset)
+static span versions_in(const mr_schema *all, int n, const char *domain, const char *op)
 {
-    int lo = 0, hi = mr_n_schemas; /* the first that is behind (domain, op, opset) */
+    int lo = 0, hi = n; /* the first that is not before (domain, op) */
     while (lo < hi) {
-        int mid = lo + (hi - lo) / 2, c = compare(&mr_schemas[mid], domain, op);
-        if (c < 0 || (c == 0 && mr_schemas[mid].since <= opset))
+        int mid = lo + (hi - lo) / 2;
+        if (compare(&all[mid], domain, op) < 0)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return lo > 0 && compare(&mr_schemas[lo - 1], domain, op) == 0 ? lo - 1 : -1;
+    while (hi < n && compare(&all[hi], domain, op) == 0) hi++;
+    return (span){all + lo, all + hi};
 }
 
-const mr_schema *mr_schema_find(const char *domain, const char *op, int opset)
+static span versions(const mr_customs *customs, const char *domain, const char *op)
 {
-    int i = find(mr_domain_of(domain), op, opset);
-    return i < 0 ? NULL : &mr_schemas[i];
+    span s = versions_in(mr_schemas, mr_n_schemas, domain, op);
+    return s.first < s.end || !customs ? s : versions_in(customs->schemas, customs->n, domain, op);
 }
 
-const mr_schema *mr_schema_newest(const char *domain, const char *op)
+static span versions_of(const mr_node *n)
 {
-    return mr_schema_find(domain, op, INT_MAX);
+    return versions(n->graph->model->customs, n->domain, n->op_type);
 }
 
-/* The first version, NULL when there is no such operator. */
-static const mr_schema *oldest(const char *domain, const char *op)
+const mr_schema *mr_schema_find(const mr_customs *customs, const char *domain, const char *op, int opset)
 {
-    int i = find(domain, op, INT_MAX);
-    while (i > 0 && compare(&mr_schemas[i - 1], domain, op) == 0) i--;
-    return i < 0 ? NULL : &mr_schemas[i];
+    span all = versions(customs, mr_domain_of(domain), op);
+    const mr_schema *s = all.end;
+    while (s > all.first && s[-1].since > opset) s--;
+    return s > all.first ? s - 1 : NULL;
 }
 
 const mr_schema_attr *mr_schema_attr_find(const mr_schema *s, const char *name)
@@ -62,21 +68,37 @@ static const char *shown(const char *domain)
 
 /* ---- does the operator exist ---- */
 
+static void offer_names(mr_nearest *nearest, const mr_schema *all, int n, const char *domain)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(all[i].domain, domain) == 0) mr_nearest_offer(nearest, all[i].name);
+}
+
 static void hint_nearest_op(mr_node *n)
 {
     mr_nearest nearest = {.name = n->op_type};
+    const mr_customs *customs = n->graph->model->customs;
     char near[256];
-    for (int i = 0; i < mr_n_schemas; i++)
-        if (strcmp(mr_schemas[i].domain, n->domain) == 0) mr_nearest_offer(&nearest, mr_schemas[i].name);
+    offer_names(&nearest, mr_schemas, mr_n_schemas, n->domain);
+    if (customs) offer_names(&nearest, customs->schemas, customs->n, n->domain);
     if (mr_nearest_string(&nearest, near, sizeof near))
         mr_error_hint(&n->refusal, "did you mean %s?", near);
     else
         mr_error_hint(&n->refusal, "export it as a model-local function, or load a plugin that has it (--plugin)");
 }
 
+static bool is_known_domain(const mr_node *n)
+{
+    const mr_customs *customs = n->graph->model->customs;
+    for (int i = 0; customs && i < customs->n; i++)
+        if (strcmp(customs->schemas[i].domain, n->domain) == 0) return true;
+    return mr_opset_max(n->domain) != 0;
+}
+
 static void refuse_op(mr_node *n)
 {
-    const mr_schema *first = oldest(n->domain, n->op_type);
+    span all = versions_of(n);
+    const mr_schema *first = all.first < all.end ? all.first : NULL;
     const char *domain = shown(n->domain);
     if (n->opset == 0) {
         mr_node_invalid(n, MR_E_OPSET_IMPORT, "domain %s is not imported, operator %s needs it", domain, n->op_type);
@@ -86,7 +108,7 @@ static void refuse_op(mr_node *n)
         mr_node_invalid(n, MR_E_NOT_IN_OPSET, "operator %s exists since opset %d of %s, the model imports %d",
                         n->op_type, first->since, domain, n->opset);
         mr_error_hint(&n->refusal, "export with opset %d, or convert with onnx.version_converter", first->since);
-    } else if (mr_opset_max(n->domain) == 0) {
+    } else if (!is_known_domain(n)) {
         mr_node_invalid(n, MR_E_UNKNOWN_DOMAIN, "operator %s of the unknown domain %s (version %d)", n->op_type, domain,
                         n->opset);
         mr_error_hint(&n->refusal, "load a plugin that has it (--plugin), or export it as a model-local function");
@@ -98,12 +120,12 @@ static void refuse_op(mr_node *n)
 
 static void refuse_deprecated(mr_node *n)
 {
-    int i = find(n->domain, n->op_type, n->opset);
+    const mr_schema *first = versions_of(n).first;
     mr_node_invalid(n, MR_E_NOT_IN_OPSET, "operator %s is deprecated since opset %d of %s, the model imports %d",
                     n->op_type, n->schema->since, shown(n->domain), n->opset);
-    if (i > 0 && compare(&mr_schemas[i - 1], n->domain, n->op_type) == 0)
+    if (n->schema > first)
         mr_error_hint(&n->refusal, "its last version is %s-%d: export for opset %d or below, or without it", n->op_type,
-                      mr_schemas[i - 1].since, n->schema->since - 1);
+                      n->schema[-1].since, n->schema->since - 1);
 }
 
 /* ---- arity ---- */
@@ -144,11 +166,11 @@ static void check_arity(mr_node *n)
 /* Another version of the operator that has the attribute: the first after, else the last before. */
 static const mr_schema *version_with(const mr_node *n, const char *attr)
 {
-    int at = find(n->domain, n->op_type, n->schema->since);
-    for (int i = at + 1; i < mr_n_schemas && compare(&mr_schemas[i], n->domain, n->op_type) == 0; i++)
-        if (mr_schema_attr_find(&mr_schemas[i], attr)) return &mr_schemas[i];
-    for (int i = at - 1; i >= 0 && compare(&mr_schemas[i], n->domain, n->op_type) == 0; i--)
-        if (mr_schema_attr_find(&mr_schemas[i], attr)) return &mr_schemas[i];
+    span all = versions_of(n);
+    for (const mr_schema *s = n->schema + 1; s < all.end; s++)
+        if (mr_schema_attr_find(s, attr)) return s;
+    for (const mr_schema *s = n->schema; s > all.first; s--)
+        if (mr_schema_attr_find(s - 1, attr)) return s - 1;
     return NULL;
 }
 
@@ -194,7 +216,7 @@ static void check_attrs(mr_node *n)
 
 static void find_op(mr_node *n)
 {
-    n->op = mr_op_find(n->domain, n->op_type, n->schema->since);
+    n->op = mr_op_of(n->graph->model->customs, n->schema);
     if (n->op && n->refusal.status == MR_OK) mr_attrs_read(n);
 }
 

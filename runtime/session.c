@@ -1,6 +1,7 @@
 /* session.c: environments, loaded models, and runs of a model under one set of options. */
 #include "account.h"
 #include "carrier.h"
+#include "custom.h"
 #include "engine.h"
 #include "spare.h"
 
@@ -40,6 +41,7 @@ void mr_env_free(mr_env *env)
         env->devices = d->next;
         mr_device_close(d);
     }
+    mr_customs_free(env->customs);
     mr_pool_destroy(env->pool);
     free(env->cpu[0]), free(env->cpu[1]);
     pthread_mutex_destroy(&env->lock);
@@ -110,17 +112,25 @@ static mr_status adopt(mr_env *env, mr_graph_model *g, mr_model **out, mr_error 
     return MR_OK;
 }
 
+static const mr_customs *customs_now(mr_env *env)
+{
+    pthread_mutex_lock(&env->lock);
+    const mr_customs *c = env->customs;
+    pthread_mutex_unlock(&env->lock);
+    return c;
+}
+
 mr_status mr_model_open(mr_env *env, const char *path, mr_model **out, mr_error *e)
 {
     mr_graph_model *g = NULL;
-    mr_status st = mr_graph_load(path, &g, e);
+    mr_status st = mr_graph_load(path, customs_now(env), &g, e);
     return st ? st : adopt(env, g, out, e);
 }
 
 mr_status mr_model_open_memory(mr_env *env, const void *bytes, size_t n, mr_model **out, mr_error *e)
 {
     mr_graph_model *g = NULL;
-    mr_status st = mr_graph_load_memory(bytes, n, NULL, &g, e);
+    mr_status st = mr_graph_load_memory(bytes, n, NULL, customs_now(env), &g, e);
     return st ? st : adopt(env, g, out, e);
 }
 

@@ -7,7 +7,9 @@
 
 #include "commands.h"
 #include "json.h"
+#include "runtime/custom.h"
 #include "runtime/names.h"
+#include "setup.h"
 #include "support.h"
 
 typedef struct device {
@@ -31,7 +33,9 @@ typedef struct listing {
 static bool add_device(listing *l, const char *name, char *why, size_t size)
 {
     const mr_device *d = mr_device_open(l->env, name, 0, why, size);
-    if (d) l->devices[l->n_devices++] = (device){"cuda", {MR_CUDA, l->env->cpu[MR_MODE_FAST], d->plugin->fns}};
+    if (d)
+        l->devices[l->n_devices++] =
+            (device){"cuda", {MR_CUDA, l->env->cpu[MR_MODE_FAST], d->plugin->fns, l->env->customs}};
     return d != NULL;
 }
 
@@ -41,23 +45,33 @@ static mr_status find_devices(listing *l)
     const char *want = mr_args_text(l->a, MR_OPT_DEVICE);
     char why[512];
     if (!want || !strcmp(want, "cpu"))
-        l->devices[l->n_devices++] = (device){"cpu", {MR_CPU, l->env->cpu[MR_MODE_FAST], NULL}};
+        l->devices[l->n_devices++] = (device){"cpu", {MR_CPU, l->env->cpu[MR_MODE_FAST], NULL, l->env->customs}};
     if (want && strcmp(want, "cpu") && !add_device(l, want, why, sizeof why))
         return mr_fail(&l->e, MR_E_DEVICE, "device %s: %s", want, why);
     if (!want && !add_device(l, "cuda-host", why, sizeof why)) add_device(l, "cuda", why, sizeof why);
     return MR_OK;
 }
 
-static const mr_schema *next_version(const mr_schema *s)
+/* ONNX's, then those of plugins; NULL behind the last. */
+static const mr_schema *schema_at(const listing *l, int i)
+{
+    const mr_customs *customs = l->env->customs;
+    if (i < mr_n_schemas) return &mr_schemas[i];
+    return customs && i < mr_n_schemas + customs->n ? &customs->schemas[i - mr_n_schemas] : NULL;
+}
+
+static const mr_schema *next_version(const listing *l, const mr_schema *s)
 {
     const mr_schema *n = s + 1;
-    return n < mr_schemas + mr_n_schemas && !strcmp(n->name, s->name) && !strcmp(n->domain, s->domain) ? n : NULL;
+    const mr_customs *customs = l->env->customs;
+    if (n == mr_schemas + mr_n_schemas || (customs && n == customs->schemas + customs->n)) return NULL;
+    return !strcmp(n->name, s->name) && !strcmp(n->domain, s->domain) ? n : NULL;
 }
 
 static bool is_listed(const listing *l, const mr_schema *s)
 {
     if (s->deprecated || (l->op && strcmp(s->name, l->op)) || (l->domain && strcmp(s->domain, l->domain))) return false;
-    const mr_schema *n = next_version(s);
+    const mr_schema *n = next_version(l, s);
     return !l->opset || (s->since <= l->opset && (!n || n->since > l->opset));
 }
 
@@ -65,9 +79,12 @@ static mr_status check_op(listing *l)
 {
     mr_nearest nearest = {.name = l->op};
     char near[256];
-    for (int i = 0; i < mr_n_schemas; i++) {
-        if (!l->op || !strcmp(mr_schemas[i].name, l->op)) return MR_OK;
-        if (!i || strcmp(mr_schemas[i].name, mr_schemas[i - 1].name)) mr_nearest_offer(&nearest, mr_schemas[i].name);
+    int i = 0;
+    const char *before = "";
+    for (const mr_schema *s; (s = schema_at(l, i)); i++) {
+        if (!l->op || !strcmp(s->name, l->op)) return MR_OK;
+        if (strcmp(s->name, before)) mr_nearest_offer(&nearest, s->name);
+        before = s->name;
     }
     mr_fail(&l->e, MR_E_USAGE, "ONNX has no operator '%s'", l->op);
     if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&l->e, "the nearest names are %s", near);
@@ -128,13 +145,14 @@ static void print_details(listing *l, const mr_schema *s, const mr_support *x)
 static void print_all(listing *l)
 {
     total totals[2] = {{0}};
-    for (int i = 0; i < mr_n_schemas; i++) {
+    const mr_schema *s;
+    for (int i = 0; (s = schema_at(l, i)); i++) {
         mr_support x[2];
-        if (!is_listed(l, &mr_schemas[i]) || !supports(l, &mr_schemas[i], x)) continue;
+        if (!is_listed(l, s) || !supports(l, s, x)) continue;
         if (l->op)
-            print_details(l, &mr_schemas[i], x);
+            print_details(l, s, x);
         else
-            print_line(l, &mr_schemas[i], x);
+            print_line(l, s, x);
         for (int d = 0; d < l->n_devices; d++) count(&totals[d], &x[d]);
     }
     for (int d = 0; d < l->n_devices && !l->op; d++)
@@ -180,12 +198,12 @@ static const mr_schema *print_rows(listing *l, const mr_schema *s)
         const mr_schema *n = s;
         if (s->deprecated) {
             printf("| %s | %d | deprecated%s |\n", s->name, s->since, l->n_devices > 1 ? " | " : "");
-            s = next_version(s);
+            s = next_version(l, s);
             continue;
         }
         if (!supports(l, s, x)) return NULL;
         printf("| %s | %d", s->name, s->since);
-        while ((n = next_version(n)) && !n->deprecated && supports(l, n, y) && same_words(l, x, y))
+        while ((n = next_version(l, n)) && !n->deprecated && supports(l, n, y) && same_words(l, x, y))
             printf(", %d", n->since);
         for (int d = 0; d < l->n_devices; d++) print_verdict(l, &x[d]);
         printf(" |\n");
@@ -201,14 +219,14 @@ static void print_markdown(listing *l)
            "the rows of `ops/` and the\nslots of the kernel tables. A number counts combinations of the types that an "
            "operator's type variables can have;\n`minirt ops NAME` shows the types, `minirt check MODEL` judges a "
            "model.\n");
-    for (int i = 0; i < mr_n_schemas && !l->e.status; i++) {
-        const mr_schema *s = &mr_schemas[i];
-        if (!i || strcmp(s->domain, s[-1].domain)) {
+    const mr_schema *s, *before = NULL;
+    for (int i = 0; !l->e.status && (s = schema_at(l, i)); before = s, i++) {
+        if (!before || strcmp(s->domain, before->domain)) {
             printf("\n## %s\n\n| operator | since", *s->domain ? s->domain : "ai.onnx");
             for (int d = 0; d < l->n_devices; d++) printf(" | %s", l->devices[d].name);
             printf(" |\n|---|---%s|\n", l->n_devices > 1 ? "|---|---" : "|---");
         }
-        if (!i || strcmp(s->name, s[-1].name)) print_rows(l, s);
+        if (!before || strcmp(s->name, before->name) || strcmp(s->domain, before->domain)) print_rows(l, s);
     }
 }
 
@@ -259,10 +277,10 @@ static json_t *schema_json(listing *l, const mr_schema *s, const mr_support *x)
 static void write_document(listing *l)
 {
     json_t *list = json_array();
-    for (int i = 0; i < mr_n_schemas && !l->e.status; i++) {
+    const mr_schema *s;
+    for (int i = 0; !l->e.status && (s = schema_at(l, i)); i++) {
         mr_support x[2];
-        if (is_listed(l, &mr_schemas[i]) && supports(l, &mr_schemas[i], x))
-            json_array_append_new(list, schema_json(l, &mr_schemas[i], x));
+        if (is_listed(l, s) && supports(l, s, x)) json_array_append_new(list, schema_json(l, s, x));
     }
     mr_json_write(json_pack("{s:s, s:o}", "schema", "minirt.ops/1", "operators", list), mr_args_text(l->a, MR_OPT_JSON),
                   &l->e);
@@ -275,9 +293,10 @@ static mr_status list_ops(listing *l)
     l->op = l->a->n ? l->a->at[0] : NULL;
     l->domain = mr_args_text(l->a, MR_OPT_DOMAIN);
     if (l->domain && !strcmp(l->domain, "ai.onnx")) l->domain = "";
-    if (mr_args_int(l->a, MR_OPT_OPSET, 1, 0, &l->opset, &l->e) || check_op(l)) return l->e.status;
     l->env = mr_env_new(1);
     if (!l->env) return mr_fail(&l->e, MR_E_MEMORY, "out of memory");
+    if (mr_load_plugins(l->a, l->env, &l->e)) return l->e.status;
+    if (mr_args_int(l->a, MR_OPT_OPSET, 1, 0, &l->opset, &l->e) || check_op(l)) return l->e.status;
     if (find_devices(l)) return l->e.status;
     if (mr_args_has(l->a, MR_OPT_JSON)) write_document(l);
     if (mr_json_on_stdout(l->a)) return l->e.status;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/minirt_op.h"
+
 static atomic_bool cancelled;
 
 static void cancel(int signal)
@@ -58,18 +60,25 @@ static mr_status read_run_options(const mr_args *a, mr_options *o, mr_error *e)
     return MR_OK;
 }
 
+mr_status mr_load_plugins(const mr_args *a, mr_env *env, mr_error *e)
+{
+    const char *path;
+    for (int i = 0; (path = mr_args_next(a, MR_OPT_PLUGIN, &i));)
+        if (mr_env_load_plugin(env, path, e)) break;
+    return e->status;
+}
+
 mr_status mr_setup_open(const mr_args *a, mr_setup *s, mr_error *e)
 {
     int64_t threads;
     *s = (mr_setup){.path = a->at[0]};
     if (read_log_level(a, &s->log_level, e) || read_run_options(a, &s->options, e)) return e->status;
     if (mr_args_int(a, MR_OPT_THREADS, 1, 0, &threads, e)) return e->status;
-    if (mr_args_has(a, MR_OPT_PLUGIN)) return mr_fail(e, MR_E_PLUGIN, "this version loads no plugins of operators");
     s->env = mr_env_new((int)threads);
     if (!s->env) return mr_fail(e, MR_E_MEMORY, "out of memory");
     s->env->log = log_line;
     s->env->log_level = s->log_level;
-    if (mr_model_open(s->env, s->path, &s->model, e)) return e->status;
+    if (mr_load_plugins(a, s->env, e) || mr_model_open(s->env, s->path, &s->model, e)) return e->status;
     s->g = s->model->g->main;
     catch_interrupt();
     return MR_OK;

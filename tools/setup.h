@@ -18,6 +18,8 @@ typedef struct mr_setup {
 mr_status mr_setup_open(const mr_args *a, mr_setup *s, mr_error *e);
 void mr_setup_close(mr_setup *s);
 
+mr_status mr_load_plugins(const mr_args *a, mr_env *env, mr_error *e); /* of --plugin */
+
 /* pick.c: value ids of the main graph for --outputs, allocated; *ids NULL: it is not given. */
 mr_status mr_outputs_picked(const mr_args *a, const mr_graph *g, int **ids, int *n, mr_error *e);
 

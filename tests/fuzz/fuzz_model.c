@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
     mr_graph_model *m;
     mr_error e = {0};
-    mr_status s = mr_graph_load_memory(bytes, n, NULL, &m, &e);
+    mr_status s = mr_graph_load_memory(bytes, n, NULL, NULL, &m, &e);
     if ((s == MR_OK) != (m != NULL) || s != e.status) abort();
     free(mr_error_format(&e, NULL));
     mr_error_clear(&e);

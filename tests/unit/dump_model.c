@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     mr_error e = {0};
     if (argc < 2) return MR_EUSAGE;
     bool bodies = argc > 2 && strcmp(argv[2], "--inline") == 0;
-    if (mr_graph_load(argv[1], &m, &e) == MR_OK && bodies) inline_bodies(m->main, &e);
+    if (mr_graph_load(argv[1], NULL, &m, &e) == MR_OK && bodies) inline_bodies(m->main, &e);
     if (e.status != MR_OK) show_error(&e);
     for (int i = 0; m && i < m->n_invalid; i++) show_error(&m->invalid[i]);
     if (m) show_graph(m->main);
