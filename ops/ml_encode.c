@@ -92,6 +92,7 @@ static mr_status map_infer(mr_call *c)
 {
     const map_params *p = c->params;
     const mapping *m = mapping_for(p, mr_in_dtype(c, 0), mr_call_carried(c));
+    if (!p->maps[0].from) return mr_out_like(c, 0, 0); /* the node is refused, and only its types are asked for */
     if (!m) return mr_call_fail_in(c, MR_E_TYPE_INVALID, 0, "the keys are %s", mr_dtype_name(p->maps[0].from));
     return mr_out_tensor(c, 0, m->to.dtype, &c->in[0].shape);
 }

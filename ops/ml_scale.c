@@ -192,7 +192,8 @@ static mr_status imputer_infer(mr_call *c)
     bool floats = mr_dtype_in(d, MR_FLOATS);
     const char *name = floats ? "imputed_value_floats" : "imputed_value_int64s";
     int64_t n = floats ? p->floats.n : p->ints.n;
-    if (n == 0) return mr_call_fail_in(c, MR_E_ATTRIBUTE, 0, "needs the attribute %s", name);
+    bool read = p->floats.n || p->ints.n; /* else the node is refused, and only its types are asked for */
+    if (n == 0 && read) return mr_call_fail_in(c, MR_E_ATTRIBUTE, 0, "needs the attribute %s", name);
     if (d == MR_I32 && p->wide)
         return mr_call_fail_in(c, MR_E_ATTRIBUTE, 0, "attribute %s has a number that int32 does not hold", name);
     mr_status st = want_each_feature(c, name, n);

@@ -10,6 +10,7 @@ typedef struct svm_params {
     mr_svm_kernel kernel;
     double gamma, coef0, degree;
     int64_t n_vectors; /* 0: a linear model, whose coefficients are those of the features */
+    int64_t n_features;
     mr_transform transform;
     bool one_class; /* regressor */
     mr_labels labels;
@@ -46,9 +47,10 @@ static bool read_common(mr_reader *r, svm_params *p)
     return p->n_coefficients >= 1 && p->n_rho >= 1;
 }
 
-static bool want_vectors(mr_reader *r, const svm_params *p)
+static bool want_vectors(mr_reader *r, svm_params *p)
 {
-    if (p->n_numbers > 0 && p->n_numbers % p->n_vectors == 0) return true;
+    p->n_features = p->n_numbers > 0 ? p->n_numbers / p->n_vectors : 0;
+    if (p->n_features > 0 && p->n_numbers % p->n_vectors == 0) return true;
     mr_read_fail(r, MR_E_ATTRIBUTE, "attribute support_vectors: %lld numbers cannot be cut into %lld vectors",
                  (long long)(p->n_numbers > 0 ? p->n_numbers : 0), (long long)p->n_vectors);
     return false;
@@ -60,6 +62,7 @@ static void regressor_read(mr_reader *r, void *params)
     p->n_vectors = mr_read_int(r, "n_supports", 0);
     p->one_class = mr_read_int(r, "one_class", 0) != 0;
     if (!read_common(r, p)) return;
+    p->n_features = p->n_coefficients;
     if (p->n_vectors < 0)
         mr_read_fail(r, MR_E_ATTRIBUTE, "attribute n_supports = %lld is negative", (long long)p->n_vectors);
     else if (p->n_vectors > 0 && want_vectors(r, p))
@@ -99,6 +102,7 @@ static void classifier_read(mr_reader *r, void *params)
     if (n_a <= 0 && n_b <= 0) p->prob_a = NULL;
     if (p->n_vectors == 0) {
         p->prob_a = NULL;
+        p->n_features = p->n_coefficients / p->labels.n;
         if (p->n_coefficients % p->labels.n)
             mr_read_fail(r, MR_E_ATTRIBUTE, "attribute coefficients: %lld numbers for %lld classes",
                          (long long)p->n_coefficients, (long long)p->labels.n);
@@ -115,12 +119,11 @@ static void classifier_read(mr_reader *r, void *params)
 
 /* ---- types and shapes ---- */
 
-static mr_status infer_features(mr_call *c, int64_t sets, mr_dim *rows)
+static mr_status infer_features(mr_call *c, mr_dim *rows)
 {
-    const svm_params *p = c->params;
+    const int64_t want = ((const svm_params *)c->params)->n_features;
     mr_dim features;
     mr_status st = mr_infer_rows(c, rows, &features);
-    int64_t want = p->n_vectors ? p->n_numbers / p->n_vectors : p->n_coefficients / sets;
     if (!st && features >= 0 && features != want)
         st = mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld features, the model has %lld", (long long)features,
                              (long long)want);
@@ -130,7 +133,7 @@ static mr_status infer_features(mr_call *c, int64_t sets, mr_dim *rows)
 static mr_status regressor_infer(mr_call *c)
 {
     mr_dim rows;
-    mr_status st = infer_features(c, 1, &rows);
+    mr_status st = infer_features(c, &rows);
     return st ? st : mr_out_rows(c, 0, mr_score_dtype(c), rows, 1);
 }
 
@@ -149,7 +152,7 @@ static mr_status classifier_infer(mr_call *c)
 {
     const svm_params *p = c->params;
     mr_dim rows;
-    mr_status st = infer_features(c, p->labels.n, &rows);
+    mr_status st = infer_features(c, &rows);
     return st ? st : mr_out_classes(c, &p->labels, rows, scores_of(p));
 }
 
