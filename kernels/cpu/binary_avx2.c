@@ -1,12 +1,13 @@
 /* binary_avx2.c: functions of two floats, eight pairs at a time, in float. */
 #include "kernels/cpu/binary.h"
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 #include "kernels/cpu/vmath_avx2.h"
 #include "kernels/cpu/wide.h"
 
 #define MR_BODY "kernels/cpu/binary_avx2.inc"
-#include "kernels/cpu/each_float_avx2.h"
+#include "kernels/cpu/each_float_simd.h"
 
 /* ---- Pow with one exponent that takes no logarithm ---- */
 

@@ -1,7 +1,8 @@
 /* cast_avx2.c: the conversions that models are full of, without the wide type in between. */
 #include "kernels/cpu/cast.h"
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 
 /* ---- between float, f16 and bf16 ---- */
 

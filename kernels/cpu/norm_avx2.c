@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 #include "kernels/cpu/sizes.h"
 #include "kernels/cpu/total_avx2.h"
 #include "kernels/cpu/vmath_avx2.h"
@@ -67,7 +68,7 @@ static inline vf norm_power(vf base, float power)
 }
 
 #define MR_BODY "kernels/cpu/norm_avx2.inc"
-#include "kernels/cpu/each_float_avx2.h"
+#include "kernels/cpu/each_float_simd.h"
 
 void mr_norm_fill_avx2(mr_norm_fns *f)
 {

@@ -1,7 +1,8 @@
 /* quantize_avx2.c: float to bytes and back, eight at a time; the results are those of quantize.c to the bit. */
 #include "kernels/cpu/quantize.h"
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 
 /* Scales and zero points, which were float or integers of a byte before they were double. */
 static inline vf factors(const double *at, int64_t step)

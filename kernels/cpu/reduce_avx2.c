@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 #include "kernels/cpu/reduce_block.h"
 #include "kernels/cpu/total_avx2.h"
 
@@ -37,7 +38,7 @@ static inline vf reduce_canonical(vf v)
 }
 
 #define MR_BODY "kernels/cpu/reduce_avx2.inc"
-#include "kernels/cpu/each_float_avx2.h"
+#include "kernels/cpu/each_float_simd.h"
 
 void mr_reduce_fill_avx2(mr_reduce_fns *f)
 {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 #include "kernels/cpu/resize_rows.h"
 
 typedef struct resize_job {
@@ -76,7 +77,7 @@ static inline vf resize_point(const mr_resize_axis *s, int64_t o, const float *t
 }
 
 #define MR_BODY "kernels/cpu/resize_avx2.inc"
-#include "kernels/cpu/each_float_avx2.h"
+#include "kernels/cpu/each_float_simd.h"
 
 /* ---- nearest, four bytes ---- */
 

@@ -2,7 +2,8 @@
  * floats. */
 #include "kernels/cpu/select.h"
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 
 #define MR_BODY "kernels/cpu/where.inc"
 #include "kernels/cpu/each_size.h"
@@ -16,7 +17,7 @@ static inline vf clip(vf x, vf min, vf max)
 }
 
 #define MR_BODY "kernels/cpu/clip_avx2.inc"
-#include "kernels/cpu/each_float_avx2.h"
+#include "kernels/cpu/each_float_simd.h"
 
 void mr_select_fill_avx2(mr_select_fns *f)
 {

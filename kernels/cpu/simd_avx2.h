@@ -12,6 +12,9 @@ typedef __m256 vf;
 typedef __m256d vd;
 typedef __m256i vf_mask, vd_mask; /* lanes that are read or written */
 
+typedef __m256 vf_truth; /* lanes of which something holds */
+#define vf_round(x, mode) _mm256_round_ps(x, (mode) | _MM_FROUND_NO_EXC)
+
 static inline vf vf_zero(void)
 {
     return _mm256_setzero_ps();
@@ -48,6 +51,27 @@ static inline vf vf_max(vf a, vf b)
 {
     return _mm256_max_ps(a, b);
 } /* b where one is NaN */
+static inline vf vf_div(vf a, vf b)
+{
+    return _mm256_div_ps(a, b);
+}
+static inline vf vf_min(vf a, vf b)
+{
+    return _mm256_min_ps(a, b);
+}
+static inline vf vf_sqrt(vf x)
+{
+    return _mm256_sqrt_ps(x);
+}
+/* x where it holds, else 0. */
+static inline vf vf_only(vf_truth mask, vf x)
+{
+    return _mm256_and_ps(mask, x);
+}
+static inline vf_truth vf_is_nan(vf x)
+{
+    return _mm256_cmp_ps(x, x, _CMP_UNORD_Q);
+}
 /* The first n lanes. */
 static inline vf_mask vf_first(int64_t n)
 {

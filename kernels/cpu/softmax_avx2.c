@@ -1,7 +1,8 @@
 /* softmax_avx2.c: softmax and its logarithm in float, eight lanes wide. */
 #include "kernels/cpu/softmax_job.h"
 
-#include "kernels/cpu/part_avx2.h"
+#include "kernels/cpu/simd_avx2.h"
+#include "kernels/cpu/part_simd.h"
 #include "kernels/cpu/total_avx2.h"
 #include "kernels/cpu/vmath_avx2.h"
 
@@ -14,10 +15,6 @@ static inline vf exp_below(vf x)
     return _mm256_and_ps(scaled, _mm256_cmp_ps(x, vf_set(-87.0f), _CMP_NLT_UQ));
 }
 
-static inline vf vf_div(vf a, vf b)
-{
-    return _mm256_div_ps(a, b);
-}
 static inline vf vf_log(vf x)
 {
     return v_log(x);
@@ -28,7 +25,7 @@ static inline float vf_first_lane(vf x)
 }
 
 #define MR_BODY "kernels/cpu/softmax_simd.inc"
-#include "kernels/cpu/each_float_avx2.h"
+#include "kernels/cpu/each_float_simd.h"
 
 void mr_softmax_fill_avx2(mr_softmax_fns *f)
 {

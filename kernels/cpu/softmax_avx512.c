@@ -2,9 +2,9 @@
 #include "kernels/cpu/softmax_job.h"
 
 #include "kernels/cpu/total_avx512.h"
-#include "kernels/cpu/vmath_avx2.h"
+#include "kernels/cpu/vmath_avx512.h"
 
-/* exp(x) for x ≤ 0 or NaN: the polynomial and the reduction of vmath_avx2.h. */
+/* exp(x) for x ≤ 0 or NaN: the polynomial and the reduction of vmath.inc. */
 static inline vf exp_below(vf x)
 {
     static const float c[] = {0.5f, 0x1.555554p-3f, 0x1.5554f8p-5f, 0x1.1112d4p-7f, 0x1.6d3a66p-10f, 0x1.9e7c90p-13f};
@@ -16,15 +16,9 @@ static inline vf exp_below(vf x)
     return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(x, vf_set(-104), _CMP_NLT_UQ), y, n);
 }
 
-static inline vf vf_div(vf a, vf b)
-{
-    return _mm512_div_ps(a, b);
-}
-
 static inline vf vf_log(vf x)
 {
-    __m256 low = v_log(_mm512_castps512_ps256(x)), high = v_log(_mm512_extractf32x8_ps(x, 1));
-    return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+    return v_log(x);
 }
 
 static inline float vf_first_lane(vf x)

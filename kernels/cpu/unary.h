@@ -24,5 +24,6 @@ typedef struct mr_unary_fns {
 
 void mr_unary_fill_scalar(mr_unary_fns *f);
 void mr_unary_fill_avx2(mr_unary_fns *f);
+void mr_unary_fill_avx512(mr_unary_fns *f);
 
 #endif

@@ -1,8 +1,7 @@
-/* part_avx2.h: what is left of a row, fewer than eight elements of a float type. */
-#ifndef MR_KERNELS_CPU_PART_AVX2_H
-#define MR_KERNELS_CPU_PART_AVX2_H
-
-#include "kernels/cpu/simd_avx2.h"
+/* part_simd.h: what is left of a row, fewer elements of a float type than a vector has; simd_*.h of the level comes
+ * first. */
+#ifndef MR_KERNELS_CPU_PART_SIMD_H
+#define MR_KERNELS_CPU_PART_SIMD_H
 
 static inline vf vf_load_n_f32(const float *p, int64_t n)
 {

@@ -1,6 +1,6 @@
-/* each_float_avx2.h: includes MR_BODY once for each float type that AVX2 computes as float. In the body:
+/* each_float_simd.h: includes MR_BODY once for each float type that SIMD levels compute as float. In the body:
  *   S         storage type           NAME(f)  f_f32, f_f16, f_bf16       DT  the mr_dtype
- *   VLD(p)    eight elements         VST(p, v) stores them, rounded to nearest even
+ *   VLD(p)    a vector of elements   VST(p, v) stores them, rounded to nearest even
  *   VLD_PART(p, n), VST_PART(p, n, v)          the first n of them alone */
 #define MR_CAT_(a, b) a##_##b
 #define MR_CAT(a, b)  MR_CAT_(a, b)
