@@ -96,10 +96,14 @@ static inline __m512 by_halves_cvtepi32_ps(__m512i x)
 static inline __m256 half_round_ps(__m256 x, int mode)
 {
     switch (mode & 3) {
-    case _MM_FROUND_TO_NEG_INF: return _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    case _MM_FROUND_TO_POS_INF: return _mm256_round_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    case _MM_FROUND_TO_ZERO: return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    default: return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    case _MM_FROUND_TO_NEG_INF:
+        return _mm256_round_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    case _MM_FROUND_TO_POS_INF:
+        return _mm256_round_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    case _MM_FROUND_TO_ZERO:
+        return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    default:
+        return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     }
 }
 
