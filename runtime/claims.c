@@ -182,7 +182,7 @@ static bool ask(asking *q)
     mr_call c;
     if (!op)
         claim.runs = q->schema->n_bodies > 0;
-    else if (op->constant || op->flags & MR_OP_VIEW)
+    else if (op->constant || (op->impls && op->impls->expand) || op->flags & MR_OP_VIEW)
         claim.runs = true;
     else if ((ok = make_call(q, &n, &c))) {
         find_row(&c, op->flags & MR_OP_CONTROL ? MR_CPU : q->where->dev, &claim);

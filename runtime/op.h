@@ -74,6 +74,8 @@ typedef struct mr_cond {
     static const mr_cond NAME = {#EXPR, NAME##_test, NEEDS, NULL}
 #define MR_WHEN(...) ((const mr_cond *const[]){__VA_ARGS__, NULL})
 
+struct mr_expansion;
+
 /* One way to compute an operator on a device. Rows of a device run from special to general; the first match wins. */
 typedef struct mr_impl {
     const char *name; /* as profiles print it */
@@ -89,6 +91,8 @@ typedef struct mr_impl {
     size_t (*pack_size)(const mr_call *c, int i); /* 0: not in this case */
     void (*pack)(const mr_call *c, int i, void *dst);
     const struct mr_epilogue *epilogue; /* what may be fused behind it */
+    /* A row for all devices, alone and without have: the operator becomes other nodes when the model is loaded. */
+    void (*expand)(struct mr_expansion *x);
 } mr_impl;
 
 typedef struct mr_reader mr_reader;

@@ -3,6 +3,7 @@
 #include "carrier.h"
 #include "custom.h"
 #include "engine.h"
+#include "expansion.h"
 #include "spare.h"
 
 #include <stdio.h>
@@ -61,6 +62,11 @@ void mr_log(mr_env *env, mr_log_level level, const char *fmt, ...)
 
 /* ---- model ---- */
 
+static bool expands(const mr_node *n)
+{
+    return n->op && n->op->impls && n->op->impls->expand && !n->refusal.status;
+}
+
 static const mr_schema_body *body_of(const mr_node *n)
 {
     return n->op || n->refusal.status ? NULL : mr_function_body(n);
@@ -70,6 +76,7 @@ static const mr_schema_body *body_of(const mr_node *n)
 static mr_status expand_bodies(mr_graph *g, mr_error *e)
 {
     for (int k = 0; k < g->n_nodes; k++) {
+        if (expands(g->nodes[k]) && mr_expand(g->nodes[k], e)) return e->status;
         for (const mr_schema_body *b; k < g->n_nodes && (b = body_of(g->nodes[k]));) {
             mr_status st = mr_function_inline(g->nodes[k], b->data, b->len, e);
             if (st) return st;
