@@ -44,10 +44,10 @@ static int output_count(const mr_custom_call *c)
 
 static void show(const mr_arg *a, mr_custom_tensor *t)
 {
-    bool bytes = a->t && a->type.elem != MR_STRING;
-    *t = (mr_custom_tensor){
-        .dtype = (mr_dtype)a->type.elem, .rank = a->shape.rank, .dims = a->shape.d, .data = bytes ? a->t->data : NULL};
-    if (a->t) t->rank = a->t->rank, t->dims = a->t->dims;
+    *t = (mr_custom_tensor){.dtype = (mr_dtype)a->type.elem, .rank = a->shape.rank, .dims = a->shape.d};
+    if (!a->t) return;
+    t->rank = a->t->rank, t->dims = a->t->dims;
+    if (a->type.elem != MR_STRING) t->data = a->t->data;
 }
 
 static int input(const mr_custom_call *c, int i, mr_custom_tensor *t)
