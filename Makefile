@@ -112,7 +112,7 @@ plugins:
 
 include tests/tests.mk
 
-## install           under PREFIX (/usr/local): command, libraries, header, man page, completion
+## install           under PREFIX (/usr/local): command, libraries, headers, minirt.pc, man page, completion
 .PHONY: install
 install: all
 	install -Dm755 $B/minirt $(DESTDIR)$(PREFIX)/bin/minirt
@@ -122,6 +122,10 @@ install: all
 	install -Dm644 $B/libminirt.a $(DESTDIR)$(PREFIX)/lib/libminirt.a
 	install -Dm644 runtime/minirt.h $(DESTDIR)$(PREFIX)/include/minirt.h
 	install -Dm644 runtime/minirt_op.h $(DESTDIR)$(PREFIX)/include/minirt_op.h
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	printf '%s\n' 'prefix=$(abspath $(PREFIX))' 'Name: minirt' 'Description: runs ONNX models, exactly and fast' \
+	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lminirt' 'Libs.private: $(LIBS)' \
+	  > $(DESTDIR)$(PREFIX)/lib/pkgconfig/minirt.pc
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 	$B/minirt man > $(DESTDIR)$(PREFIX)/share/man/man1/minirt.1
 	$B/minirt completion > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/minirt

@@ -15,14 +15,17 @@ ALL_CXXFLAGS = -std=gnu++17 $(WARN) $(CXXFLAGS) $(SAN) -fPIC -fvisibility=hidden
 
 $B/obj/cuda_host/%.o: %.cu
 	@mkdir -p $(@D)
-	$(CXX) -x c++ $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
+	$(if $(V),,@echo "  c++ $<")
+	$(Q)$(CXX) -x c++ $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
 
 $B/obj/cuda_host/%.o: %.cc
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
+	$(if $(V),,@echo "  c++ $<")
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c $< -o $@
 
 $B/libminirt_cuda_host.so: $(CUDA_HOST_OBJ)
-	$(CXX) $(SAN) -shared -o $@ $^ -lpthread
+	@echo "  ld $@"
+	$(Q)$(CXX) $(SAN) -shared -o $@ $^ -lpthread
 
 ifneq ($(NVCC),)
 # Code for these (80 runs on 86 and 89 too); PTX for the newest, from which drivers make code for what is newer.
@@ -38,11 +41,13 @@ plugins: $B/libminirt_cuda.so
 
 $B/obj/cuda/%.o: kernels/cuda/%.cu
 	@mkdir -p $(@D)
-	$(NVCC) $(NVCC_FLAGS) -MMD -MP -c $< -o $@
+	$(if $(V),,@echo "  nvcc $<")
+	$(Q)$(NVCC) $(NVCC_FLAGS) -MMD -MP -c $< -o $@
 
 # The CUDA runtime is linked statically, and it opens the driver by itself: the plugin loads where there is none.
 $B/libminirt_cuda.so: $(CUDA_OBJ)
-	$(NVCC) -shared -cudart static $(CUDA_CODE) -o $@ $^ -Xlinker -z,defs -ldl -lpthread -lrt
+	@echo "  ld $@"
+	$(Q)$(NVCC) -shared -cudart static $(CUDA_CODE) -o $@ $^ -Xlinker -z,defs -ldl -lpthread -lrt
 endif
 
 # ---- tests: of the machinery, with both ways to switch stacks, and of the kernels ----
@@ -51,25 +56,30 @@ CUDA_TESTS := $B/tests/test_cuda_host $B/tests/test_cuda_host_ucontext $B/tests/
 
 $B/tests/test_cuda_host: tests/unit/test_cuda_host.cc $(CUDA_HOST_SRC) kernels/cuda/host/cuda_host.h kernels/cuda/host/fiber.h
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) -o $@ $(filter %.cc,$^) -lcmocka -lpthread
+	@echo "  cc $<"
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -o $@ $(filter %.cc,$^) -lcmocka -lpthread
 
 $B/tests/test_cuda_host_ucontext: tests/unit/test_cuda_host.cc $(CUDA_HOST_SRC) kernels/cuda/host/cuda_host.h kernels/cuda/host/fiber.h
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) -DMR_FIBER_UCONTEXT -o $@ $(filter %.cc,$^) -lcmocka -lpthread
+	@echo "  cc $<"
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -DMR_FIBER_UCONTEXT -o $@ $(filter %.cc,$^) -lcmocka -lpthread
 
 $B/tests/test_cuda_kernels: tests/unit/test_cuda_kernels.cc kernels/cuda/cuda.h $B/libminirt_cuda_host.so
 	@mkdir -p $(@D)
-	$(CXX) $(ALL_CXXFLAGS) -o $@ $< -lcmocka -ldl
+	@echo "  cc $<"
+	$(Q)$(CXX) $(ALL_CXXFLAGS) -o $@ $< -lcmocka -ldl
 
 ifneq ($(NVCC),)
 # The fake driver's folder must not be on anybody's library path.
 $B/tests/fake_driver/libcuda.so.1: tests/unit/fake_driver.c
 	@mkdir -p $(@D)
-	$(CC) $(WARN) -shared -fPIC -Wl,-soname,libcuda.so.1 -o $@ $<
+	@echo "  cc $<"
+	$(Q)$(CC) $(WARN) -shared -fPIC -Wl,-soname,libcuda.so.1 -o $@ $<
 
 $B/tests/test_cuda_probe: tests/unit/test_cuda_probe.c runtime/device.h $B/libminirt_cuda.so $B/tests/fake_driver/libcuda.so.1
 	@mkdir -p $(@D)
-	$(CC) -std=gnu17 $(WARN) $(CFLAGS) $(SAN) -I. -o $@ $< -lcmocka -ldl
+	@echo "  cc $<"
+	$(Q)$(CC) -std=gnu17 $(WARN) $(CFLAGS) $(SAN) -I. -o $@ $< -lcmocka -ldl
 endif
 
 # Several orders of threads; the plugin for the GPU says why it is skipped where there is none.
@@ -82,3 +92,12 @@ ifneq ($(NVCC),)
 	$B/tests/test_cuda_probe $B/libminirt_cuda.so $B/tests/fake_driver
 	$B/tests/test_cuda_kernels $B/libminirt_cuda.so
 endif
+
+## test-gpu          on a machine with a GPU: its kernels against the CPU's, and the official data on device cuda
+.PHONY: test-gpu
+test-gpu: test-setup
+	@$(if $(NVCC),,echo "there is no nvcc: the CUDA plugin cannot be built (NVCC=/path/to/nvcc)" >&2; exit 1)
+	@$(MAKE) --no-print-directory -j$(JOBS) all conformance-data $B/tests/test_cuda_kernels $B/tests/test_cuda_probe
+	$B/tests/test_cuda_probe $B/libminirt_cuda.so $B/tests/fake_driver
+	$B/tests/test_cuda_kernels $B/libminirt_cuda.so
+	$(CONFORMS)/cuda.txt --device cuda -j 1 $(OFFICIAL)
