@@ -61,6 +61,13 @@ static mr_status activation_run(mr_call *c)
     return MR_OK;
 }
 
+static const void *activation_each(mr_call *c, int *n)
+{
+    const activation_params *p = c->params;
+    *n = 1;
+    return &p->k;
+}
+
 static mr_fn activation_have_cuda(const mr_call *c)
 {
     const activation_params *p = c->params;
@@ -75,7 +82,7 @@ static mr_status activation_launch(mr_call *c)
 
 static const mr_impl activation_impls[] = {
     {.name = "activation_cuda", .dev = MR_CUDA, .have = activation_have_cuda, .run = activation_launch, .inplace = 1},
-    {.name = "activation_cpu", .have = activation_have, .run = activation_run, .inplace = 1},
+    {.name = "activation_cpu", .have = activation_have, .run = activation_run, .inplace = 1, .each = activation_each},
     {0}};
 
 #define ACTIVATION(NAME, SINCE) ACTIVATION_OF("", NAME, SINCE)

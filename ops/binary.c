@@ -69,6 +69,14 @@ static mr_status binary_run(mr_call *c)
     return MR_OK;
 }
 
+/* Of floats: integers are looked at before they divide. */
+static const void *binary_each(mr_call *c, int *n)
+{
+    const binary_params *p = c->params;
+    *n = 2;
+    return p->legacy || !mr_dtype_in(mr_in_dtype(c, 0), MR_FLOATS) ? NULL : &p->k;
+}
+
 static mr_fn binary_have_cuda(const mr_call *c)
 {
     const binary_params *p = c->params;
@@ -85,7 +93,7 @@ static mr_status binary_launch(mr_call *c)
 
 static const mr_impl binary_impls[] = {
     {.name = "binary_cuda", .dev = MR_CUDA, .have = binary_have_cuda, .run = binary_launch, .inplace = 3},
-    {.name = "binary_cpu", .have = binary_have, .run = binary_run, .inplace = 3},
+    {.name = "binary_cpu", .have = binary_have, .run = binary_run, .inplace = 3, .each = binary_each},
     {0}};
 
 /* ---- Div, Mod: integers have no quotient by 0 ---- */
@@ -109,14 +117,15 @@ static mr_status div_run(mr_call *c)
 /* Nobody looks at divisors on the device. */
 MR_COND(not_of_integers, binary_params, 0, !mr_dtype_in(mr_in_dtype(c, 0), MR_INTS));
 
-static const mr_impl div_impls[] = {{.name = "div_cuda",
-                                     .dev = MR_CUDA,
-                                     .have = binary_have_cuda,
-                                     .conds = MR_WHEN(&not_of_integers),
-                                     .run = binary_launch,
-                                     .inplace = 3},
-                                    {.name = "div_cpu", .have = binary_have, .run = div_run, .inplace = 3},
-                                    {0}};
+static const mr_impl div_impls[] = {
+    {.name = "div_cuda",
+     .dev = MR_CUDA,
+     .have = binary_have_cuda,
+     .conds = MR_WHEN(&not_of_integers),
+     .run = binary_launch,
+     .inplace = 3},
+    {.name = "div_cpu", .have = binary_have, .run = div_run, .inplace = 3, .each = binary_each},
+    {0}};
 
 static void mod_read(mr_reader *r, void *params)
 {

@@ -23,6 +23,11 @@ static mr_conv_args args_of(const mr_call *c, int x, int w, int b)
 
 /* ---- Conv ---- */
 
+mr_conv_args mr_conv_args_of(const mr_call *c)
+{
+    return args_of(c, 0, 1, 2);
+}
+
 mr_status mr_conv_infer(mr_call *c)
 {
     mr_shape y;

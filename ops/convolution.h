@@ -26,6 +26,7 @@ void mr_conv_flatten(mr_conv_args *v);
 
 /* Conv's own row, for what does more behind it: inputs 0 to 2 are X, W and B. */
 mr_status mr_conv_infer(mr_call *c);
+mr_conv_args mr_conv_args_of(const mr_call *c); /* to run its slot with */
 mr_fn mr_conv_have(const mr_call *c);
 size_t mr_conv_scratch(const mr_call *c);
 mr_status mr_conv_run(mr_call *c);

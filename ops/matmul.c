@@ -7,7 +7,7 @@
 
 /* ---- what both are to the kernels ---- */
 
-static mr_fn have_gemm(const mr_call *c)
+mr_fn mr_gemm_have(const mr_call *c)
 {
     return MR_SLOT(c->cpu->gemm.gemm, mr_in_dtype(c, 0));
 }
@@ -42,14 +42,14 @@ static size_t scratch_of(const mr_call *c, const mr_gemm_args *g)
 
 /* ---- MatMul ---- */
 
-static mr_status matmul_infer(mr_call *c)
+mr_status mr_matmul_infer(mr_call *c)
 {
     mr_shape s;
     mr_status st = mr_product_shape(c, 0, 1, &s);
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
-static mr_gemm_args matmul_args(const mr_call *c)
+mr_gemm_args mr_matmul_args(const mr_call *c)
 {
     mr_gemm_args g = {.alpha = 1};
     mr_product_of(&c->in[0].shape, &c->in[1].shape, &g.p);
@@ -68,36 +68,36 @@ static mr_gemm_args matmul_weight(const mr_call *c)
     return g;
 }
 
-static size_t matmul_pack_size(const mr_call *c, int i)
+size_t mr_matmul_pack_size(const mr_call *c, int i)
 {
     if (i != 1 || c->in[1].shape.rank != 2) return 0;
     mr_gemm_args g = matmul_weight(c);
     return pack_size_of(c, &g);
 }
 
-static void matmul_pack(const mr_call *c, int i, void *dst)
+void mr_matmul_pack(const mr_call *c, int i, void *dst)
 {
     (void)i;
     mr_gemm_args g = matmul_weight(c);
     c->cpu->gemm.pack[mr_in_dtype(c, 1)](&g, dst);
 }
 
-static size_t matmul_scratch(const mr_call *c)
+size_t mr_matmul_scratch(const mr_call *c)
 {
-    mr_gemm_args g = matmul_args(c);
+    mr_gemm_args g = mr_matmul_args(c);
     return scratch_of(c, &g);
 }
 
 static mr_status matmul_run(mr_call *c)
 {
-    mr_gemm_args g = matmul_args(c);
+    mr_gemm_args g = mr_matmul_args(c);
     ((mr_gemm_fn *)c->fn)(&g);
     return MR_OK;
 }
 
 static mr_status matmul_launch(mr_call *c)
 {
-    mr_gemm_args g = matmul_args(c);
+    mr_gemm_args g = mr_matmul_args(c);
     return mr_launched(c, ((mr_cuda_gemm_fn)c->fn)(c->stream, &g));
 }
 
@@ -105,12 +105,12 @@ static const mr_impl matmul_rows[] = {
     {.name = "matmul_cuda", .dev = MR_CUDA, .have = have_gemm_cuda, .run = matmul_launch},
     {.name = "matmul",
      .dev = MR_CPU,
-     .have = have_gemm,
+     .have = mr_gemm_have,
      .run = matmul_run,
-     .scratch = matmul_scratch,
+     .scratch = mr_matmul_scratch,
      .pack_in = 1 << 1,
-     .pack_size = matmul_pack_size,
-     .pack = matmul_pack},
+     .pack_size = mr_matmul_pack_size,
+     .pack = mr_matmul_pack},
     {0}};
 
 /* ---- FusedMatMul: alpha · A · B, either turned; a vector is not ---- */
@@ -180,7 +180,7 @@ static mr_status fused_run(mr_call *c)
 
 static const mr_impl fused_rows[] = {{.name = "fused_matmul",
                                       .dev = MR_CPU,
-                                      .have = have_gemm,
+                                      .have = mr_gemm_have,
                                       .conds = MR_WHEN(&batch_stays),
                                       .run = fused_run,
                                       .scratch = fused_scratch},
@@ -248,7 +248,7 @@ static void gemm_b(const mr_call *c, mr_gemm_args *g)
     g->p.b_col = p->trans_b ? b->d[1] : 1;
 }
 
-static mr_gemm_args gemm_args(const mr_call *c)
+mr_gemm_args mr_gemm_args_of(const mr_call *c)
 {
     const mr_gemm_params *p = c->params;
     const mr_shape *a = &c->in[0].shape;
@@ -286,27 +286,27 @@ void mr_gemm_pack(const mr_call *c, int i, void *dst)
 
 size_t mr_gemm_scratch(const mr_call *c)
 {
-    mr_gemm_args g = gemm_args(c);
+    mr_gemm_args g = mr_gemm_args_of(c);
     return scratch_of(c, &g);
 }
 
 mr_status mr_gemm_run(mr_call *c)
 {
-    mr_gemm_args g = gemm_args(c);
+    mr_gemm_args g = mr_gemm_args_of(c);
     ((mr_gemm_fn *)c->fn)(&g);
     return MR_OK;
 }
 
 static mr_status gemm_launch(mr_call *c)
 {
-    mr_gemm_args g = gemm_args(c);
+    mr_gemm_args g = mr_gemm_args_of(c);
     return mr_launched(c, ((mr_cuda_gemm_fn)c->fn)(c->stream, &g));
 }
 
 static const mr_impl gemm_rows[] = {{.name = "gemm_cuda", .dev = MR_CUDA, .have = have_gemm_cuda, .run = gemm_launch},
                                     {.name = "gemm",
                                      .dev = MR_CPU,
-                                     .have = have_gemm,
+                                     .have = mr_gemm_have,
                                      .run = mr_gemm_run,
                                      .scratch = mr_gemm_scratch,
                                      .pack_in = 1 << 1,
@@ -330,7 +330,12 @@ static double fused_flops(const mr_call *c)
 }
 
 const mr_op mr_ops_matmul[] = {
-    {.name = "MatMul", .domain = "", .since = 1, .infer = matmul_infer, .impls = matmul_rows, .flops = mr_flops_matmul},
+    {.name = "MatMul",
+     .domain = "",
+     .since = 1,
+     .infer = mr_matmul_infer,
+     .impls = matmul_rows,
+     .flops = mr_flops_matmul},
     {.name = "Gemm",
      .domain = "",
      .since = 1,

@@ -1,7 +1,8 @@
-/* matmul.h: Gemm's own row, for what does more behind it. */
+/* matmul.h: MatMul's and Gemm's own rows, for what does more behind them. */
 #ifndef MR_OPS_MATMUL_H
 #define MR_OPS_MATMUL_H
 
+#include "kernels/cpu/gemm.h"
 #include "ops/product.h"
 
 typedef struct mr_gemm_params {
@@ -17,5 +18,13 @@ mr_status mr_gemm_run(mr_call *c);
 size_t mr_gemm_pack_size(const mr_call *c, int i);
 void mr_gemm_pack(const mr_call *c, int i, void *dst);
 double mr_gemm_flops(const mr_call *c);
+mr_fn mr_gemm_have(const mr_call *c);           /* of MatMul, too */
+mr_gemm_args mr_gemm_args_of(const mr_call *c); /* to run the slot with */
+
+mr_status mr_matmul_infer(mr_call *c);
+size_t mr_matmul_scratch(const mr_call *c);
+mr_gemm_args mr_matmul_args(const mr_call *c);
+size_t mr_matmul_pack_size(const mr_call *c, int i);
+void mr_matmul_pack(const mr_call *c, int i, void *dst);
 
 #endif

@@ -45,6 +45,13 @@ static mr_status unary_run(mr_call *c)
     return MR_OK;
 }
 
+static const void *unary_each(mr_call *c, int *n)
+{
+    const unary_params *p = c->params;
+    *n = 1;
+    return &p->k;
+}
+
 static mr_fn unary_have_cuda(const mr_call *c)
 {
     const unary_params *p = c->params;
@@ -59,7 +66,7 @@ static mr_status unary_launch(mr_call *c)
 
 static const mr_impl unary_impls[] = {
     {.name = "unary_cuda", .dev = MR_CUDA, .have = unary_have_cuda, .run = unary_launch, .inplace = 1},
-    {.name = "unary_cpu", .have = unary_have, .run = unary_run, .inplace = 1},
+    {.name = "unary_cpu", .have = unary_have, .run = unary_run, .inplace = 1, .each = unary_each},
     {0}};
 
 /* ---- BitwiseNot, Not ---- */

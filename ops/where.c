@@ -110,11 +110,11 @@ static double largest(mr_dtype d)
     }
 }
 
-static mr_status clip_run(mr_call *c)
+/* The bounds that are not inputs go into min and max. */
+static mr_clip_params bounds_of(const mr_call *c, void *min, void *max)
 {
     const clip_params *p = c->params;
-    mr_dtype d = c->in[0].t->dtype;
-    char min[MR_ELEMENT_BYTES], max[MR_ELEMENT_BYTES];
+    mr_dtype d = mr_in_dtype(c, 0);
     mr_clip_params k = {0};
     if (mr_dtype_in(d, MR_FLOATS)) {
         mr_element_set(d, p->has_min ? (double)p->min : -largest(d), min);
@@ -123,11 +123,30 @@ static mr_status clip_run(mr_call *c)
     }
     if (mr_in_has(c, 1)) k.min = c->in[1].t->data;
     if (mr_in_has(c, 2)) k.max = c->in[2].t->data;
+    return k;
+}
+
+static mr_status clip_run(mr_call *c)
+{
+    char min[MR_ELEMENT_BYTES], max[MR_ELEMENT_BYTES];
+    mr_clip_params k = bounds_of(c, min, max);
     mr_run_elementwise(c, 1, &k);
     return MR_OK;
 }
 
-static const mr_impl clip_impls[] = {{.name = "clip_cpu", .have = clip_have, .run = clip_run, .inplace = 1}, {0}};
+/* Where the bounds are known. */
+static const void *clip_each(mr_call *c, int *n)
+{
+    *n = 1;
+    for (int i = 1; i < c->n_in; i++)
+        if (mr_in_has(c, i) && !c->in[i].t) return NULL;
+    mr_clip_params *k = mr_call_alloc(c, sizeof *k + 2 * MR_ELEMENT_BYTES);
+    if (k) *k = bounds_of(c, k + 1, (char *)(k + 1) + MR_ELEMENT_BYTES);
+    return k;
+}
+
+static const mr_impl clip_impls[] = {
+    {.name = "clip_cpu", .have = clip_have, .run = clip_run, .inplace = 1, .each = clip_each}, {0}};
 
 const mr_op mr_ops_where[] = {
     {.domain = "", .name = "Where", .since = 9, .infer = where_infer, .impls = where_impls},

@@ -9,8 +9,11 @@ typedef struct mr_builder {
     mr_session *s;
     const mr_graph *g;
     mr_error *e;
-    bool all;   /* every node, for check; else those that the outputs need */
-    bool *need; /* by node */
+    bool all; /* every node, for check; else those that the outputs need */
+    const mr_plan
+        *draft;  /* of the graph before it was rewritten: values that are known; NULL: this is the file's graph */
+    bool sketch; /* a draft: no steps */
+    bool *need;  /* by node */
     int cap_steps;
     mr_exec exec;
     const int *
@@ -19,6 +22,8 @@ typedef struct mr_builder {
 
 /* The value is known: v takes over the reference. */
 void mr_pvalue_set_known(mr_pvalue *v, mr_value *known);
+bool mr_builder_call(mr_builder *b, const mr_node *n, mr_call *c,
+                     mr_error *e);           /* as it is known now. false: no memory */
 bool mr_call_shapes_known(const mr_call *c); /* of all inputs and outputs; only tensors */
 mr_status mr_builder_no_memory(mr_error *e);
 
@@ -31,6 +36,10 @@ bool mr_fold_constant(mr_builder *b, const mr_node *n);
 
 /* pack.c: the weights that the row wants packed, in st->packed. false: out of memory. */
 bool mr_pack_weights(mr_builder *b, mr_call *c, const mr_impl *impl, mr_step *st);
+
+/* rewrite.c: the graph that runs in the place of the draft's, NULL: out of memory. It is freed by itself. */
+mr_graph *mr_rewrite_graph(const mr_builder *draft);
+void mr_rewritten_free(mr_graph *g);
 
 /* steps.c */
 mr_status mr_add_step(mr_builder *b, mr_call *c, const mr_impl *impl); /* impl NULL: a view, or chosen while running */

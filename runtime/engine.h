@@ -97,12 +97,13 @@ typedef struct mr_event { /* after each step of a run, and once for each folded 
 
 typedef struct mr_options {
     mr_mode mode;
-    bool f64;                                      /* --precision f64 */
-    int optimize;                                  /* 0, 1, 2 */
-    const char *device;                            /* NULL: cpu; cuda, cuda:1, cuda-host, cuda,cpu */
-    size_t memory_limit;                           /* bytes; 0: none */
-    double timeout_s;                              /* 0: none */
-    void (*observe)(void *arg, const mr_event *e); /* NULL: nobody looks */
+    bool f64;                                           /* --precision f64 */
+    int optimize;                                       /* 0, 1, 2 */
+    const char *device;                                 /* NULL: cpu; cuda, cuda:1, cuda-host, cuda,cpu */
+    size_t memory_limit;                                /* bytes; 0: none */
+    double timeout_s;                                   /* 0: none */
+    void (*observe)(void *arg, const mr_event *e);      /* NULL: nobody looks */
+    bool (*keep)(void *observe_arg, const char *value); /* has it to be there to be looked at? NULL: none has */
     void *observe_arg;
     const atomic_bool *cancel; /* set from elsewhere to stop the run; may be NULL */
     /* The outputs of a node that can't run, taken from elsewhere, retained; NULL: none. */
@@ -166,6 +167,7 @@ typedef struct mr_key { /* what a plan was made for: one per formal input, then 
 typedef struct mr_plan {
     struct mr_session *session;
     const mr_graph *graph;
+    mr_graph *rewritten; /* graph, when it is not the file's */
     mr_key *keys;
     int n_keys;
     mr_pvalue *values; /* the graph's values by id, then copies */

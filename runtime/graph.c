@@ -66,6 +66,12 @@ const mr_node *mr_node_file(const mr_node *n)
     return n->origin ? n->origin : n;
 }
 
+const mr_node *mr_node_of(const mr_node *n, int i)
+{
+    if (!n->n_origins) return i == 0 ? n : NULL;
+    return i < n->n_origins ? n->origins[i] : NULL;
+}
+
 const mr_attr *mr_node_attr(const mr_node *n, const char *name)
 {
     for (int i = 0; i < n->n_attrs; i++)
@@ -81,8 +87,22 @@ static int show_op(const mr_node *n, char *buf, size_t size)
     return snprintf(buf, size, "(%s%s%s%s)", n->domain, *n->domain ? ":" : "", n->op_type, version);
 }
 
+/* A node that stands for others: the first of them, and which are with it. */
+static const char *where_fused(const mr_node *n, char *buf, size_t size)
+{
+    size_t at = strlen(mr_node_where(n->origins[0], buf, size));
+    for (int i = 1; i < n->n_origins && at < size; i++) {
+        const mr_node *f = mr_node_file(n->origins[i]);
+        at +=
+            (size_t)snprintf(buf + at, size - at, "%s node %d '%s' ", i > 1 ? "," : ", fused with", f->index, f->name);
+        if (at < size) at += (size_t)show_op(n->origins[i], buf + at, size - at);
+    }
+    return buf;
+}
+
 const char *mr_node_where(const mr_node *n, char *buf, size_t size)
 {
+    if (n->n_origins) return where_fused(n, buf, size);
     const mr_node *f = mr_node_file(n);
     size_t at = (size_t)snprintf(buf, size, "node %d '%s' ", f->index, f->name);
     if (at < size) at += (size_t)show_op(f, buf + at, size - at);

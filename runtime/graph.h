@@ -90,7 +90,10 @@ struct mr_node {
     mr_graph *graph;
     const mr_node *origin;   /* the node of the file that this one came from, NULL: itself */
     const char *origin_path; /* for nodes from function bodies: "Outer/Inner", else NULL */
-    mr_error refusal;        /* what the schema stage found against it; status MR_OK: nothing */
+    const mr_node **origins; /* of a node that the rewriter made: those of the graph before that it stands for */
+    int n_origins;
+    const void *fused; /* what an operator of the rewriter's own knows of itself */
+    mr_error refusal;  /* what the schema stage found against it; status MR_OK: nothing */
 };
 
 struct mr_graph {
@@ -150,6 +153,9 @@ int mr_graph_add_value(mr_graph *g, const char *name);            /* for inlinin
 mr_dim mr_model_symbol(mr_graph_model *m, const char *name);      /* the dim that stands for the name */
 const char *mr_model_dim_name(const mr_graph_model *m, mr_dim d); /* NULL when d is no symbol */
 const mr_node *mr_node_file(const mr_node *n);                    /* the node of the file: its origin, or itself */
+/* The i-th node of the graph, as it was before it was rewritten, that n stands for, the one that it is named after
+ * first; of any other node itself. NULL: there are no more. */
+const mr_node *mr_node_of(const mr_node *n, int i);
 /* "node 17 'conv1' (Conv-11)"; with the function path or the subgraph for inner nodes. buf is returned. */
 const char *mr_node_where(const mr_node *n, char *buf, size_t size);
 const char *mr_attr_kind_name(mr_attr_kind k);                   /* "FLOAT", "INTS" … */

@@ -90,9 +90,11 @@ typedef struct mr_impl {
     uint32_t pack_in;                    /* inputs that are packed when they're constant */
     size_t (*pack_size)(const mr_call *c, int i); /* 0: not in this case */
     void (*pack)(const mr_call *c, int i, void *dst);
-    const struct mr_epilogue *epilogue; /* what may be fused behind it */
     /* A row for all devices, alone and without have: the operator becomes other nodes when the model is loaded. */
     void (*expand)(struct mr_expansion *x);
+    /* The slot is an mr_elementwise_fn of the first *n inputs (1 or 2), all of the output's type and broadcast to it,
+     * with the parameters that are given; they live as long as the call's region. NULL: not so, or no such call. */
+    const void *(*each)(mr_call *c, int *n);
 } mr_impl;
 
 typedef struct mr_reader mr_reader;

@@ -54,7 +54,7 @@ static int present(const int *ids, int n)
     return n;
 }
 
-static bool make_call(mr_builder *b, const mr_node *n, mr_call *c, mr_error *e)
+bool mr_builder_call(mr_builder *b, const mr_node *n, mr_call *c, mr_error *e)
 {
     *c = (mr_call){.node = n,
                    .params = n->params,
@@ -164,6 +164,7 @@ static mr_status schema_check_types(mr_builder *b, const mr_call *c, mr_error *e
 {
     mr_type *in = declared_types(b, c);
     if (!in) return mr_builder_no_memory(e);
+    if (!c->node->schema && c->node->n_origins) return MR_OK; /* no operator of ONNX */
     /* A carrier of which nothing says what it carries (a body's input without a declared type) could be any float. */
     for (int i = 0; b->s->options.f64 && i < c->n_in; i++)
         if (in[i].elem == MR_F64) return MR_OK;
@@ -266,7 +267,7 @@ static mr_status add_node(mr_builder *b, const mr_node *n)
     mr_call c;
     mr_error e = {.node = -1};
     b->out = n->out;
-    if (!make_call(b, n, &c, &e)) return mr_builder_no_memory(b->e);
+    if (!mr_builder_call(b, n, &c, &e)) return mr_builder_no_memory(b->e);
     mr_status st = MR_OK;
     if (n->refusal.status) {
         st = refuse(b, n, &c, &n->refusal, NULL);
@@ -301,7 +302,8 @@ static bool start_values(mr_builder *b)
         mr_pvalue *v = &p->values[i];
         v->root = i, v->first = -1, v->last = -1, v->twin = -1;
         v->shape = mr_shape_unknown();
-        mr_value *init = b->g->values[i].init;
+        mr_value *init = b->draft ? b->draft->values[i].known : b->g->values[i].init;
+        if (b->draft) v->declared = b->draft->values[i].declared;
         if (!init) continue;
         if (b->s->options.f64) v->declared = (mr_dtype)init->type.elem;
         init = b->s->options.f64 ? mr_carrier_value(init) : mr_value_retain(init);
@@ -312,7 +314,7 @@ static bool start_values(mr_builder *b)
         bool formal = k < b->g->n_inputs;
         int id = formal ? b->g->inputs[k] : b->g->captures[k - b->g->n_inputs];
         mr_pvalue *v = &p->values[id];
-        if (v->known && p->keys[k].known == b->g->values[id].init) continue; /* left to its initializer */
+        if (v->known && (b->draft || p->keys[k].known == b->g->values[id].init)) continue; /* left to its initializer */
         mr_value_release(v->known);
         v->known = NULL;
         take_key(v, &p->keys[k]);
@@ -348,11 +350,20 @@ static void count_memory(mr_plan *p)
     }
 }
 
+static bool start_folded(mr_builder *b)
+{
+    mr_plan *p = b->p;
+    int known = b->draft ? b->draft->n_folded : 0;
+    p->folded = MR_REGION_NEW(&p->region, const mr_node *, b->g->n_nodes + known + 1);
+    if (p->folded && known) memcpy(p->folded, b->draft->folded, sizeof *p->folded * (size_t)known);
+    p->n_folded = p->folded ? known : 0;
+    return p->folded != NULL;
+}
+
 static mr_status build(mr_builder *b)
 {
     mr_plan *p = b->p;
-    p->folded = MR_REGION_NEW(&p->region, const mr_node *, b->g->n_nodes + 1);
-    if (!p->folded || !start_values(b) || !mark_needed(b)) return mr_builder_no_memory(b->e);
+    if (!start_folded(b) || !start_values(b) || !mark_needed(b)) return mr_builder_no_memory(b->e);
     b->exec = (mr_exec){.session = b->s, .plan = p, .region = &p->region};
     for (int k = 0; k < b->g->n_nodes; k++) {
         if (!b->need[k] && !b->all) continue;
@@ -361,31 +372,63 @@ static mr_status build(mr_builder *b)
         if (st) return st;
         for (int i = before; i < p->refusals.n; i++) p->refusals.at[i].needed &= b->need[k];
     }
+    return MR_OK;
+}
+
+static bool runs(const mr_builder *b)
+{
     bool runs = !b->all;
-    for (int i = 0; i < p->refusals.n; i++) runs &= p->refusals.at[i].kind == MR_REFUSE_DEPENDS;
-    if (!runs) return MR_OK;
-    count_memory(p);
-    return mr_outputs_to_host(b) ? mr_plan_layout(p, b->e) : mr_builder_no_memory(b->e);
+    for (int i = 0; i < b->p->refusals.n; i++) runs &= b->p->refusals.at[i].kind == MR_REFUSE_DEPENDS;
+    return runs;
+}
+
+static bool start_plan(mr_builder *b, const mr_graph *g, const mr_key *keys, int n_keys)
+{
+    mr_session *s = b->s;
+    mr_plan *p = b->p = calloc(1, sizeof *p);
+    if (!p || !copy_keys(p, keys, n_keys)) {
+        free(p);
+        return false;
+    }
+    bool chosen = !g->parent && s->outputs;
+    p->session = s, p->graph = b->g = g;
+    p->outputs = chosen ? s->outputs : g->outputs;
+    p->n_outputs = chosen ? s->n_outputs : g->n_outputs;
+    return true;
+}
+
+/* Plans the graph that the draft b is rewritten to; the draft goes. NULL: e says why. */
+static mr_plan *build_rewritten(mr_builder *b)
+{
+    mr_builder to = {.s = b->s, .e = b->e, .draft = b->p};
+    mr_graph *g = mr_rewrite_graph(b);
+    bool made = g && start_plan(&to, g, b->p->keys, b->p->n_keys);
+    if (made) to.p->rewritten = g;
+    mr_status st = made ? build(&to) : mr_builder_no_memory(b->e);
+    if (!st && !runs(&to)) st = mr_fail(b->e, MR_E_INTERNAL, "a rewritten graph does not run");
+    if (!st && !mr_outputs_to_host(&to)) st = mr_builder_no_memory(b->e);
+    mr_plan_free(b->p);
+    if (!made) mr_rewritten_free(g);
+    if (!st) count_memory(to.p), st = mr_plan_layout(to.p, b->e);
+    if (!st) return to.p;
+    if (made) mr_plan_free(to.p);
+    return NULL;
 }
 
 mr_plan *mr_plan_build(mr_session *s, const mr_graph *g, const mr_key *keys, int n_keys, bool all, mr_error *e)
 {
-    mr_plan *p = calloc(1, sizeof *p);
-    if (!p || !copy_keys(p, keys, n_keys)) {
-        free(p);
-        mr_builder_no_memory(e);
-        return NULL;
+    mr_builder b = {.s = s, .e = e, .all = all};
+    b.sketch = !all && !s->checking && s->options.mode == MR_MODE_FAST && !s->options.f64 && s->options.optimize > 0;
+    if (!start_plan(&b, g, keys, n_keys)) return mr_builder_no_memory(e), NULL;
+    mr_status st = build(&b);
+    if (!st && b.sketch && runs(&b)) return build_rewritten(&b);
+    if (!st && runs(&b)) {
+        count_memory(b.p);
+        st = mr_outputs_to_host(&b) ? mr_plan_layout(b.p, e) : mr_builder_no_memory(e);
     }
-    bool chosen = !g->parent && s->outputs;
-    p->session = s, p->graph = g;
-    p->outputs = chosen ? s->outputs : g->outputs;
-    p->n_outputs = chosen ? s->n_outputs : g->n_outputs;
-    mr_builder b = {.p = p, .s = s, .g = g, .e = e, .all = all};
-    if (build(&b)) {
-        mr_plan_free(p);
-        return NULL;
-    }
-    return p;
+    if (!st) return b.p;
+    mr_plan_free(b.p);
+    return NULL;
 }
 
 void mr_plan_free(mr_plan *p)
@@ -398,7 +441,9 @@ void mr_plan_free(mr_plan *p)
     for (int i = 0; i < p->n_keys; i++) mr_value_release(p->keys[i].known);
     mr_refusals_free(&p->refusals);
     mr_region_free(&p->region);
-    free(p->values), free(p->steps), free(p->keys), free(p);
+    free(p->values), free(p->steps), free(p->keys);
+    mr_rewritten_free(p->rewritten);
+    free(p);
 }
 
 /* ---- the cache ---- */

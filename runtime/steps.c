@@ -99,6 +99,7 @@ static int *inputs_at(mr_builder *b, const mr_node *n, int n_in, mr_device_kind 
 static mr_status add_step(mr_builder *b, mr_call *c, const mr_impl *impl, bool view)
 {
     const mr_node *n = c->node;
+    if (b->sketch) return MR_OK;
     bool fixed =
         mr_call_shapes_known(c) && !(n->op->flags & (MR_OP_CONTROL | MR_OP_OWN_OUTPUT)) && !(impl && impl->count);
     mr_device_kind dev = view ? b->p->values[n->in[0]].dev : impl ? impl->dev : MR_CPU;

@@ -181,6 +181,14 @@ static void observe(void *arg, const mr_event *ev)
     if (w->progress) show_progress(w, ev);
 }
 
+/* The tensors of a dump and of statistics are all those that nodes of the file make. */
+static bool keep(void *arg, const char *value)
+{
+    const mr_watch *w = arg;
+    (void)value;
+    return w->stats || w->dump;
+}
+
 static mr_status open_trace(mr_watch *w, const char *path, mr_error *e)
 {
     w->trace = fopen(path, "w");
@@ -207,6 +215,7 @@ mr_status mr_watch_start(const mr_args *a, mr_setup *s, const mr_feeds *f, bool 
     if (profile && open_trace(w, profile, e)) return e->status;
     if (w->stats || w->progress || w->dump || w->trace || w->seen) {
         s->options.observe = observe;
+        s->options.keep = keep;
         s->options.observe_arg = w;
     }
     return MR_OK;

@@ -5,6 +5,7 @@
 #ifndef MR_KERNELS_CPU_GEMM_H
 #define MR_KERNELS_CPU_GEMM_H
 
+#include "kernels/cpu/chain.h"
 #include "kernels/cpu/product.h"
 #include "runtime/threads.h"
 
@@ -16,7 +17,8 @@ typedef struct mr_gemm_args {
     int64_t c_row, c_col;
     float alpha, beta; /* integers: both whole, or the sum goes on in double and is cut off toward zero */
     mr_pool *pool;
-    void *scratch; /* as many bytes as the scratch slot says */
+    void *scratch;        /* as many bytes as the scratch slot says */
+    const mr_chain *tail; /* over Y as [batch, m, n]; NULL: none. Of slots that take one */
 } mr_gemm_args;
 
 typedef void mr_gemm_fn(const mr_gemm_args *g);
@@ -28,6 +30,7 @@ typedef struct mr_gemm_fns {
     mr_gemm_size_fn *scratch[MR_N_DTYPES];   /* NULL: none */
     mr_gemm_size_fn *pack_size[MR_N_DTYPES]; /* NULL: this level reads B as it is */
     mr_gemm_pack_fn *pack[MR_N_DTYPES];
+    bool tail[MR_N_DTYPES]; /* gemm runs the tail of its arguments */
 } mr_gemm_fns;
 
 void mr_gemm_fill_scalar(mr_gemm_fns *f);

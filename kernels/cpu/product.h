@@ -29,7 +29,7 @@ static inline void mr_product_at(const mr_product *p, int64_t i, int64_t *a, int
 
 /* Y cut into blocks of up to rows × cols, across first. */
 typedef struct mr_product_block {
-    int64_t row, col, rows, cols;
+    int64_t batch, row, col, rows, cols;
     int64_t a, b, y; /* where its factors and itself begin */
 } mr_product_block;
 
@@ -41,7 +41,7 @@ static inline int64_t mr_product_blocks(const mr_product *p, int64_t rows, int64
 static inline mr_product_block mr_product_block_at(const mr_product *p, int64_t i, int64_t rows, int64_t cols)
 {
     int64_t down = (p->m + rows - 1) / rows, across = (p->n + cols - 1) / cols, batch = i / across / down;
-    mr_product_block b = {.row = i / across % down * rows, .col = i % across * cols};
+    mr_product_block b = {.batch = batch, .row = i / across % down * rows, .col = i % across * cols};
     b.rows = p->m - b.row < rows ? p->m - b.row : rows;
     b.cols = p->n - b.col < cols ? p->n - b.col : cols;
     mr_product_at(p, batch, &b.a, &b.b);
