@@ -9,6 +9,7 @@
 #include "json.h"
 #include "kernels/cpu/cpu.h"
 #include "runtime/engine.h"
+#include "selftest.h"
 
 /* ---- the CPU ---- */
 
@@ -133,6 +134,22 @@ static json_t *cpu_json(int threads)
                      names, "slots", total, "kernels", kernels, "mask", mr_json_text(getenv("MINIRT_ISA")));
 }
 
+static void print_selftest(const mr_selftest *t)
+{
+    if (!t->failed)
+        printf("  selftest %d nodes agree with the reference, %s the least: %.2g\n", t->n, t->worst, t->worst_abs);
+    else
+        printf("  selftest %d of %d nodes are wrong here: %s\n           hint: MINIRT_ISA=avx2 or scalar does without "
+               "the kernels of a level\n",
+               t->failed, t->n, t->wrong);
+}
+
+static json_t *selftest_json(const mr_selftest *t)
+{
+    return json_pack("{s:i, s:i, s:s, s:f, s:s}", "nodes", t->n, "failed", t->failed, "worst", t->worst, "worst_abs",
+                     t->worst_abs, "wrong", t->wrong);
+}
+
 /* ---- the others ---- */
 
 /* Device `index` of a plugin: what it is, or why it cannot be used. */
@@ -168,13 +185,22 @@ int mr_command_devices(const mr_args *a)
         mr_fail(&e, MR_E_MEMORY, "out of memory");
         return mr_report(&e, NULL);
     }
+    mr_selftest test;
+    mr_selftest_run(env, &test);
     json_t *list = mr_args_has(a, MR_OPT_JSON) ? json_array() : NULL;
-    if (list) json_array_append_new(list, cpu_json(env->threads));
-    if (!list) print_cpu(env->threads);
+    if (list) {
+        json_t *cpu = cpu_json(env->threads);
+        json_object_set_new(cpu, "selftest", selftest_json(&test));
+        json_array_append_new(list, cpu);
+    } else {
+        print_cpu(env->threads);
+        print_selftest(&test);
+    }
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) add_devices(env, plugins[i], list);
     if (list)
         mr_json_write(json_pack("{s:s, s:o}", "schema", "minirt.devices/1", "devices", list),
                       mr_args_text(a, MR_OPT_JSON), &e);
     mr_env_free(env);
-    return mr_report(&e, NULL);
+    int status = mr_report(&e, NULL);
+    return status ? status : test.failed > 0;
 }

@@ -113,10 +113,12 @@ static const mr_command commands[] = {
         .name = "devices",
         .arguments = "",
         .summary = "which devices can be used, with what, and if not, why not",
-        .text = "  minirt devices\n"
-                "  minirt devices --json\n\n"
-                "For the CPU also its features, the threads that it gives, and from which level (scalar, BLAS, AVX2,\n"
-                "AVX-512) the kernels are. MINIRT_ISA=scalar|avx2|avx512[,noblas] masks levels.",
+        .text =
+            "  minirt devices\n"
+            "  minirt devices --json\n\n"
+            "For the CPU also its features, the threads that it gives, from which level (scalar, BLAS, AVX2, AVX-512)\n"
+            "the kernels are, and a test of them against the reference; status 1 when one is wrong.\n"
+            "MINIRT_ISA=scalar|avx2|avx512[,noblas] masks levels.",
         .groups = FOR_JSON,
         .run = mr_command_devices,
     },
