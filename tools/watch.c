@@ -181,12 +181,13 @@ static void observe(void *arg, const mr_event *ev)
     if (w->progress) show_progress(w, ev);
 }
 
-/* The tensors of a dump and of statistics are all those that nodes of the file make. */
+/* The tensors of a dump and of statistics, and those among which the first NaN is looked for, are all that nodes of the
+ * file make. */
 static bool keep(void *arg, const char *value)
 {
     const mr_watch *w = arg;
     (void)value;
-    return w->stats || w->dump;
+    return w->stats || w->dump || w->seen;
 }
 
 static mr_status open_trace(mr_watch *w, const char *path, mr_error *e)
