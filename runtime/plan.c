@@ -38,6 +38,10 @@ static bool mark_needed(mr_builder *b)
     b->need = MR_REGION_NEW(&b->p->region, bool, g->n_nodes + 1);
     if (!value || !b->need) return false;
     for (int i = 0; i < b->p->n_outputs; i++) value[b->p->outputs[i]] = true;
+    /* What the draft made and somebody looks at stays, though nothing may read it any more. */
+    const mr_options *o = &b->s->options;
+    for (int i = 0; b->draft && o->keep && i < g->n_values; i++)
+        value[i] |= g->values[i].producer >= 0 && o->keep(o->observe_arg, g->values[i].name);
     for (int k = g->n_nodes - 1; k >= 0; k--) {
         const mr_node *n = g->nodes[k];
         for (int o = 0; o < n->n_out; o++) b->need[k] |= n->out[o] >= 0 && value[n->out[o]];
