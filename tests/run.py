@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Runs test programs one after the other and sums what they say.
+"""Runs test programs, as many at a time as there are cores, and sums what they say.
 
 usage: run.py NAME=COMMAND ...
+
+NAME!=COMMAND runs alone, before the others: what it measures is time.
 
 Each command ends with a line `N passed, N failed` (`, N skipped` may follow) or is a cmocka program; one that says neither,
 or that exits with another status than its counts ask for, counts as one failure. What a failing command printed is shown,
 of the others one line and those that begin with "skipped". The last line is the sum.
 """
-import re, subprocess, sys, time
+import os, re, subprocess, sys, time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 CMOCKA = re.compile(r'\[  (PASSED|FAILED|SKIPPED)  \] (\d+) test')
 LINE = re.compile(r'(\d+) passed, (\d+) failed(?:, (\d+) skipped)?')
 
 
 def run(name, command):
+    """(passed, failed, skipped), and what is to be printed."""
     start = time.monotonic()
     p = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
     lines = p.stdout.rstrip().split('\n')
@@ -24,19 +28,28 @@ def run(name, command):
         passed, failed, skipped = (int(cmocka.get(k, 0)) for k in ('PASSED', 'FAILED', 'SKIPPED'))
     if p.returncode and not failed:
         failed = 1
-    print(f'{"FAIL" if failed else "ok":4} {name:34} {passed} passed, {failed} failed, {skipped} skipped'
-          f'  {time.monotonic() - start:.1f} s', flush=True)
+    report = [f'{"FAIL" if failed else "ok":4} {name:34} {passed} passed, {failed} failed, {skipped} skipped'
+              f'  {time.monotonic() - start:.1f} s']
     shown = lines if failed else [l for l in lines if l.startswith('skipped')]
-    for line in shown[-60:]:
-        print(f'     | {line}', flush=True)
-    return passed, failed, skipped
+    return (passed, failed, skipped), report + [f'     | {line}' for line in shown[-60:]]
 
 
 def main():
+    suites = [arg.split('=', 1) for arg in sys.argv[1:]]
+    alone = [(name[:-1], command) for name, command in suites if name.endswith('!')]
+    together = [(name, command) for name, command in suites if not name.endswith('!')]
     total = [0, 0, 0]
-    for arg in sys.argv[1:]:
-        name, command = arg.split('=', 1)
-        total = [a + b for a, b in zip(total, run(name, command))]
+
+    def note(result):
+        counts, report = result
+        print(*report, sep='\n', flush=True)
+        total[:] = [a + b for a, b in zip(total, counts)]
+
+    for name, command in alone:
+        note(run(name, command))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done in as_completed([pool.submit(run, name, command) for name, command in together]):
+            note(done.result())
     print('{} passed, {} failed, {} skipped'.format(*total))
     sys.exit(1 if total[1] else 0)
 

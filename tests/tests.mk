@@ -50,10 +50,14 @@ CONFORMS  = $B/minirt-conformance --expected $(EXPECTED)
 OFFICIAL  = $B/onnx-test-data/node $B/onnx-test-data/simple $B/onnx-test-data/pytorch-converted \
             $B/onnx-test-data/pytorch-operator $B/onnx-test-data/light
 
+# What measures time runs alone.
+TIMED := test_load.py test_bench.py
+MARK   = $(notdir $1)$(if $(filter $(notdir $1),$(TIMED)),!)
+
 SUITES = \
   $(foreach t,$(UNIT_C),"$(notdir $(t))=$(t)") \
   $(foreach t,$(KERNEL_TESTS),"$(notdir $(t))=$(t)") \
-  $(foreach t,$(UNIT_PY),"$(notdir $(t))=$(PYTHON) $(t) --build $B") \
+  $(foreach t,$(UNIT_PY),"$(call MARK,$(t))=$(PYTHON) $(t) --build $B") \
   $(foreach t,$(CUDA_TESTS),"$(notdir $(t))=MINIRT_CUDA_SEED=1 $(t)") \
   $(if $(NVCC),"test_cuda_probe=$B/tests/test_cuda_probe $B/libminirt_cuda.so $B/tests/fake_driver") \
   "conformance, fast=$(CONFORMS)/cpu.txt --mode fast $(OFFICIAL)" \
