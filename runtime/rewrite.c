@@ -86,6 +86,14 @@ int mr_rewrite_user(const mr_rewrite *r, int id)
     return id >= 0 && r->reads[id] == 1 ? r->reader[id] : -1;
 }
 
+bool mr_rewrite_reads(const mr_rewrite *r, int id, const int *at, int count)
+{
+    int found = 0;
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < r->node[at[k]]->n_in; i++) found += r->node[at[k]]->in[i] == id;
+    return found == r->reads[id];
+}
+
 bool mr_rewrite_is(const mr_rewrite *r, int at, const char *op)
 {
     const mr_node *n = mr_rewrite_node(r, at);

@@ -25,9 +25,10 @@ bool mr_rewrite_is(const mr_rewrite *r, int at, const char *op); /* an operator 
 int mr_rewrite_maker(const mr_rewrite *r, int id); /* the position of the node that makes a value, or -1 */
 /* The position of the only node that reads the value, and reads it once; -1: nobody, several, or it has to stay. */
 int mr_rewrite_user(const mr_rewrite *r, int id);
-const mr_tensor *mr_rewrite_known(const mr_rewrite *r, int id); /* NULL: it hangs on what is given */
-bool mr_rewrite_number(const mr_rewrite *r, int id, double *v); /* known, of one element */
-const mr_shape *mr_rewrite_shape(const mr_rewrite *r, int id);  /* NULL: not known, or no tensor */
+bool mr_rewrite_reads(const mr_rewrite *r, int id, const int *at, int count); /* nobody but these reads the value */
+const mr_tensor *mr_rewrite_known(const mr_rewrite *r, int id);               /* NULL: it hangs on what is given */
+bool mr_rewrite_number(const mr_rewrite *r, int id, double *v);               /* known, of one element */
+const mr_shape *mr_rewrite_shape(const mr_rewrite *r, int id);                /* NULL: not known, or no tensor */
 mr_dtype mr_rewrite_dtype(const mr_rewrite *r, int id);
 /* The row that runs a node, and the call as it is known now. NULL: none is known. */
 const mr_impl *mr_rewrite_row(mr_rewrite *r, const mr_node *n, mr_call *c);

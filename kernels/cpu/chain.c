@@ -7,28 +7,6 @@ static void take(mr_operand *to, const mr_operand *from, int rank)
     for (int d = 0; d < rank; d++) to->strides[d] = from->strides[d];
 }
 
-/* A function of one element sees rows one by one, or as one where they lie one behind the other: its kernels know no
- * rows. */
-static void run_rows(const mr_chain_link *k, mr_part *part)
-{
-    const mr_elementwise *j = part->job;
-    const int last = j->rank - 1;
-    const int64_t rows = part->rows, cols = part->cols, row = last > 0 ? part->at[last - 1] : 0;
-    if (k->operand >= 0 || rows == 1) {
-        k->fn(part);
-        return;
-    }
-    part->rows = 1;
-    if (j->out.strides[last - 1] == cols && j->in[0].strides[last - 1] == cols) {
-        part->cols = rows * cols;
-        k->fn(part);
-    } else {
-        for (int64_t i = 0; i < rows; i++) part->at[last - 1] = row + i, k->fn(part);
-    }
-    part->rows = rows, part->cols = cols;
-    if (last > 0) part->at[last - 1] = row;
-}
-
 static void run(const mr_chain *c, const mr_part *p)
 {
     const mr_elementwise *all = p->job;
@@ -44,7 +22,7 @@ static void run(const mr_chain *c, const mr_part *p)
         job.n_in = k->operand < 0 ? 1 : 2;
         take(&in[k->first], k == c->link ? &all->in[0] : &all->out, all->rank);
         if (k->operand >= 0) take(&in[!k->first], &all->in[k->operand], all->rank);
-        run_rows(k, &part);
+        k->fn(&part);
     }
 }
 
