@@ -55,6 +55,7 @@ static bool in_blocks(mr_chain *chain, int64_t batch, int64_t rows, int64_t cols
         j->dims[d] = want[d];
     }
     j->rank = 3;
+    mr_chain_prepare(chain);
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 #define MR_FUSED_DOMAIN   "minirt"
 #define MR_FUSED_OPERANDS 8
-#define MR_FUSED_LINKS    8
+#define MR_FUSED_LINKS    MR_CHAIN_LINKS
 
 /* Elementwise functions behind a node. Its inputs are n_own of the operator in front (of a chain alone one, which the
  * first link reads), then the operands; link.operand is the input less n_own, plus 1. */
