@@ -81,6 +81,13 @@ int mr_rewrite_maker(const mr_rewrite *r, int id)
 {
     return id < 0 ? -1 : r->maker[id];
 }
+const mr_node *mr_rewrite_source(const mr_rewrite *r, int id)
+{
+    const mr_graph *file = r->b.g;
+    if (id < 0 || r->maker[id] >= 0) return mr_rewrite_node(r, mr_rewrite_maker(r, id));
+    int k = id < file->n_values && r->b.p->values[id].known ? file->values[id].producer : -1;
+    return k < 0 ? NULL : file->nodes[k];
+}
 int mr_rewrite_user(const mr_rewrite *r, int id)
 {
     return id >= 0 && r->reads[id] == 1 ? r->reader[id] : -1;

@@ -22,6 +22,8 @@ const mr_rule *mr_rule_at(int i);
 int mr_rewrite_size(const mr_rewrite *r);                        /* positions are in topological order */
 const mr_node *mr_rewrite_node(const mr_rewrite *r, int at);     /* NULL: gone, or at is -1 */
 bool mr_rewrite_is(const mr_rewrite *r, int at, const char *op); /* an operator of ONNX of that name */
+/* The node that makes a value, or that made it before it was known. NULL: none, or what makes it now is another. */
+const mr_node *mr_rewrite_source(const mr_rewrite *r, int id);
 int mr_rewrite_maker(const mr_rewrite *r, int id); /* the position of the node that makes a value, or -1 */
 /* The position of the only node that reads the value, and reads it once; -1: nobody, several, or it has to stay. */
 int mr_rewrite_user(const mr_rewrite *r, int id);
