@@ -29,7 +29,8 @@ static mr_chain chain_of(const mr_call *c, mr_operand *in, const void *first)
     in[0] = mr_operand_broadcast(y, y);
     in[0].data = first;
     for (int i = f->n_own; i < c->n_in; i++) in[i - f->n_own + 1] = mr_operand_broadcast(c->in[i].t, y);
-    chain.job = mr_elementwise_to(y, in, c->n_in - f->n_own + 1, NULL);
+    int operands = c->n_in > f->n_own ? c->n_in - f->n_own : 0; /* absent ones at the end are not counted */
+    chain.job = mr_elementwise_to(y, in, operands + 1, NULL);
     return chain;
 }
 

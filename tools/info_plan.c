@@ -79,6 +79,14 @@ static int count_later(const mr_plan *p)
 
 /* ---- lines ---- */
 
+/* The other nodes of the file that the step's node stands for. */
+static void print_with(FILE *f, const mr_node *n, mr_region *r)
+{
+    for (int i = 1; mr_node_of(n, i); i++)
+        fprintf(f, "%s%s%s", i == 1 ? "          with " : ", ", mr_node_label(r, mr_node_of(n, i)),
+                mr_node_of(n, i + 1) ? "" : "\n");
+}
+
 static void print_step(FILE *f, const mr_plan *p, int k, const mr_facts *facts)
 {
     const mr_step *st = &p->steps[k];
@@ -87,6 +95,7 @@ static void print_step(FILE *f, const mr_plan *p, int k, const mr_facts *facts)
             mr_node_label(facts->r, st->node));
     if (p->session->device) fprintf(f, "  on %s", device_of(p, st));
     fprintf(f, "\n");
+    print_with(f, st->node, facts->r);
     for (int o = 0; o < st->n_out; o++) {
         if (st->out[o] < 0) continue;
         const mr_pvalue *v = &p->values[st->out[o]];
@@ -193,14 +202,16 @@ static json_t *output_json(const mr_plan *p, const mr_step *st, int id, const mr
 
 static json_t *step_json(const mr_plan *p, const mr_step *st, const mr_facts *facts)
 {
-    json_t *outputs = json_array();
+    json_t *outputs = json_array(), *with = json_array();
+    for (int i = 1; mr_node_of(st->node, i); i++)
+        json_array_append_new(with, mr_json_text(mr_node_label(facts->r, mr_node_of(st->node, i))));
     for (int o = 0; o < st->n_out; o++)
         if (st->out[o] >= 0) json_array_append_new(outputs, output_json(p, st, st->out[o], facts));
-    return json_pack("{s:s, s:o, s:o, s:i, s:s, s:b, s:I, s:o}", "kernel", kernel_of(p, st), "op",
+    return json_pack("{s:s, s:o, s:o, s:o, s:i, s:s, s:b, s:I, s:o}", "kernel", kernel_of(p, st), "op",
                      mr_json_text(mr_node_op(facts->r, st->node)), "name",
-                     mr_json_text(mr_node_label(facts->r, st->node)), "node", mr_node_file(st->node)->index, "device",
-                     device_of(p, st), "sized_while_running", is_sized_later(p, st), "scratch", (json_int_t)st->scratch,
-                     "outputs", outputs);
+                     mr_json_text(mr_node_label(facts->r, st->node)), "with", with, "node",
+                     mr_node_file(st->node)->index, "device", device_of(p, st), "sized_while_running",
+                     is_sized_later(p, st), "scratch", (json_int_t)st->scratch, "outputs", outputs);
 }
 
 static json_t *holders_json(const mr_plan *p, const mr_facts *facts, int *step)

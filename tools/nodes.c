@@ -31,6 +31,7 @@ static const char *own_label(mr_region *r, const mr_node *n)
 
 const char *mr_node_label(mr_region *r, const mr_node *n)
 {
+    if (n->n_origins) return mr_node_label(r, mr_node_of(n, 0));
     const mr_node *owner = n->graph->owner;
     const char *own = own_label(r, n);
     if (owner && owner->origin == n->origin)
@@ -42,6 +43,9 @@ const char *mr_node_label(mr_region *r, const mr_node *n)
 
 const char *mr_node_op(mr_region *r, const mr_node *n)
 {
+    const char *all = n->n_origins ? mr_node_op(r, mr_node_of(n, 0)) : NULL;
+    for (int i = 1; i < n->n_origins; i++) all = mr_region_printf(r, "%s + %s", all, mr_node_op(r, mr_node_of(n, i)));
+    if (all) return all;
     const char *colons = *n->domain ? "::" : "";
     int version = n->schema ? n->schema->since : n->opset;
     if (!version) return mr_region_printf(r, "%s%s%s", n->domain, colons, n->op_type);

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "runtime/rewrite.h"
 #include "runtime/custom.h"
 #include "runtime/names.h"
 #include "setup.h"
@@ -286,6 +287,15 @@ static void write_document(listing *l)
                   &l->e);
 }
 
+/* ---- rules ---- */
+
+static void print_rules(void)
+{
+    const mr_rule *r;
+    printf("| rule | from `--optimize` | what becomes of what |\n|---|---|---|\n");
+    for (int i = 0; (r = mr_rule_at(i)); i++) printf("| `%s` | %d | %s |\n", r->name, r->level, r->text);
+}
+
 /* ---- the command ---- */
 
 static mr_status list_ops(listing *l)
@@ -310,6 +320,7 @@ static mr_status list_ops(listing *l)
 int mr_command_ops(const mr_args *a)
 {
     listing l = {.a = a, .e = {.node = -1}};
+    if (mr_args_has(a, MR_OPT_REWRITES)) return print_rules(), 0;
     list_ops(&l);
     mr_env_free(l.env);
     mr_region_free(&l.r);
