@@ -8,7 +8,7 @@ static bool is_affine(const mr_rewrite *r, const mr_node *n)
 {
     const mr_attr *training = mr_node_attr(n, "training_mode"), *test = mr_node_attr(n, "is_test"),
                   *spatial = mr_node_attr(n, "spatial");
-    if (n->n_in != 5 || n->schema->since < 7 ? !test || !test->i : false) return false;
+    if (n->schema->since < 7 && !(test && test->i)) return false;
     if ((training && training->i) || (spatial && !spatial->i)) return false;
     for (int o = 1; o < n->n_out; o++)
         if (n->out[o] >= 0) return false;

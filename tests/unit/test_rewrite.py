@@ -6,7 +6,6 @@ outputs at --optimize 0 and 2.
 """
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 PARSER = argparse.ArgumentParser()
 PARSER.add_argument('--build', default='build', type=pathlib.Path)
 BUILD = PARSER.parse_args().build.resolve()
-FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+FLOAT = TensorProto.FLOAT
 PASSED, FAILED = [], []
 RANDOM = np.random.default_rng(1)
 
@@ -301,6 +300,12 @@ def test_dynamic():
     zero = Graph([node('NonZero', 'x', 'z'), node('Cast', 'z', 'f', to=FLOAT), node('Exp', 'f', 'e'),
                   node('Neg', 'e', 'y')], {'x': [4, 4]}, ['y'])
     stays('sizes that hang on values', zero, ('Exp', 'Neg'))
+
+
+def test_table():
+    _, table, _ = minirt('ops', '--rewrites')
+    page = (pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'rewrites.md').read_text()
+    check('docs/rewrites.md has the table of ops --rewrites', page.endswith(table), 'write it anew')
 
 
 def main():
