@@ -6,6 +6,7 @@ outputs at --optimize 0 and 2.
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -20,17 +21,19 @@ PARSER.add_argument('--build', default='build', type=pathlib.Path)
 BUILD = PARSER.parse_args().build.resolve()
 FLOAT = TensorProto.FLOAT
 PASSED, FAILED = [], []
+LEVEL = None  # of the kernels: the best
 RANDOM = np.random.default_rng(1)
 
 
 def check(what, ok, *details):
     (PASSED if ok else FAILED).append(what)
     if not ok:
-        print(f'FAIL {what}', *details, sep='\n  ')
+        print(f'FAIL {what} ({LEVEL or "best"} kernels)', *details, sep='\n  ')
 
 
 def minirt(*args):
-    p = subprocess.run([BUILD / 'minirt', *map(str, args)], capture_output=True, check=False, text=True)
+    env = {**os.environ, **({'MINIRT_ISA': LEVEL} if LEVEL else {})}
+    p = subprocess.run([BUILD / 'minirt', *map(str, args)], capture_output=True, check=False, text=True, env=env)
     return p.returncode, p.stdout, p.stderr
 
 
@@ -309,9 +312,11 @@ def test_table():
 
 
 def main():
-    for name, test in list(globals().items()):
-        if name.startswith('test_'):
-            test()
+    global LEVEL
+    for LEVEL in (None, 'avx2', 'scalar'):
+        for name, test in list(globals().items()):
+            if name.startswith('test_'):
+                test()
     print(f'{len(PASSED)} passed, {len(FAILED)} failed')
     return 1 if FAILED else 0
 
