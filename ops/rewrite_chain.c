@@ -2,7 +2,7 @@
  * together, one after the other over parts that stay in cache. The same bits: every link rounds as its node does. */
 #include <string.h>
 
-#include "kernels/cpu/gemm.h"
+#include "kernels/cpu/cpu.h"
 #include "ops/fused.h"
 #include "ops/matmul.h"
 #include "runtime/rewrite.h"
@@ -61,11 +61,11 @@ static void grow(chain *c)
         if (!append(c, at, c->y)) return;
 }
 
-static bool put(chain *c, mr_node *n, const mr_node *front, int n_own)
+static bool put(chain *c, mr_node *n, const mr_node *front, int n_own, bool without_c)
 {
     mr_fused *f = c->fused;
     if (!n) return false;
-    for (int i = 0; i < n_own && front; i++) n->in[i] = i < front->n_in ? front->in[i] : -1;
+    for (int i = 0; i < n_own && front; i++) n->in[i] = i < front->n_in && !(without_c && i == 2) ? front->in[i] : -1;
     for (int i = 0; i < c->n_operands; i++) n->in[n_own + i] = c->operand[i];
     f->n_own = n_own;
     f->type = mr_rewrite_dtype(c->r, c->y);
@@ -81,12 +81,28 @@ static chain start(mr_rewrite *r)
 
 /* ---- behind a convolution or a product ---- */
 
+/* C of a Gemm is added to the rounded product of floats, by kernels that take a tail: a link does it in whole vectors.
+ */
+static void take_c(chain *c, const mr_node *gemm)
+{
+    static const mr_binary_params none = {0};
+    mr_call call;
+    const int id = gemm->n_in > 2 ? gemm->in[2] : -1;
+    const mr_gemm_params *p = gemm->params;
+    if (id < 0 || p->beta != 1 || mr_rewrite_dtype(c->r, id) != MR_F32) return;
+    if (!mr_rewrite_row(c->r, gemm, &call) || !call.cpu->gemm.tail[MR_F32]) return;
+    c->fused->link[c->fused->n++] =
+        (mr_chain_link){.fn = call.cpu->binary.fn[MR_ADD][MR_F32], .params = &none, .operand = 1};
+    c->operand[c->n_operands++] = id;
+}
+
 static bool match_front(mr_rewrite *r, int at)
 {
     static const struct {
         const char *op;
         int n_own;
     } fronts[] = {{"Conv", 3}, {"MatMul", 2}, {"Gemm", 3}};
+    enum { GEMM = 2 };
     const mr_node *front = mr_rewrite_node(r, at);
     int k = 0;
     while (k < 3 && !mr_rewrite_is(r, at, fronts[k].op)) k++;
@@ -95,11 +111,14 @@ static bool match_front(mr_rewrite *r, int at)
     if (!c.fused) return false;
     c.at[c.n_at++] = at;
     c.y = front->out[0];
+    if (k == GEMM) take_c(&c, front);
+    const bool taken = c.fused->n > 0;
     grow(&c);
     if (!c.fused->n) return false;
-    mr_node *n = mr_rewrite_make(r, MR_FUSED_DOMAIN, fronts[k].op, 1, fronts[k].n_own + c.n_operands);
+    const int n_own = fronts[k].n_own;
+    mr_node *n = mr_rewrite_make(r, MR_FUSED_DOMAIN, fronts[k].op, 1, n_own + c.n_operands);
     if (n) n->params = front->params;
-    return put(&c, n, front, fronts[k].n_own);
+    return put(&c, n, front, n_own, taken);
 }
 
 /* ---- alone ---- */
@@ -118,7 +137,7 @@ static bool match_alone(mr_rewrite *r, int at)
     for (int i = 0; i < c.n_operands; i++) c.fused->again |= c.operand[i] == x;
     mr_node *made = mr_rewrite_make(r, MR_FUSED_DOMAIN, "Chain", 1, 1 + c.n_operands);
     if (made) made->in[0] = x;
-    return put(&c, made, NULL, 1);
+    return put(&c, made, NULL, 1, false);
 }
 
 const mr_rule mr_rules_chain[] = {

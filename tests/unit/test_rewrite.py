@@ -131,6 +131,16 @@ def test_front():
         fits(f'{op} of {x}, bias and Tanh', g, [f'{op}-13 + Add-14 + Tanh-13'])
 
 
+def test_gemm_c():
+    for shape in ([33], [1, 33], [5, 1], [5, 33], []):
+        g = Graph([node('Gemm', 'x w c', 'm'), node('Relu', 'm', 'y')], {'x': [5, 16]}, ['y'],
+                  [array('w', 16, 33), array('c', *shape)])
+        fits(f'Gemm with C {shape} and Relu', g, ['Gemm-13 + Relu-14'])
+    g = Graph([node("Gemm", "x w c", "y", beta=0.5, alpha=2.0)], {"x": [5, 16]}, ["y"],
+              [array("w", 16, 33), array("c", 33)])
+    same('Gemm with beta', g, True)
+
+
 def test_front_stays():
     relu = node('Relu', 'c', 'r')
     stays('another reader', conv([relu, node('Neg', 'c', 'n'), node('Add', 'r n', 'y')]), ('Conv', 'Relu'))
