@@ -183,7 +183,7 @@ typedef struct mr_plan {
     size_t carried_bytes; /* inputs in double, under --precision f64 */
     mr_packed *packed;    /* a record of each packed weight that the steps read */
     mr_refusals refusals;
-    mr_region region;
+    mr_region region, drafted; /* drafted: of the plan before rewriting, which holds the strings of folded values */
     struct mr_frame *frame;
     struct mr_plan *next;
 } mr_plan;

@@ -411,6 +411,7 @@ static mr_plan *build_rewritten(mr_builder *b)
     mr_status st = made ? build(&to) : mr_builder_no_memory(b->e);
     if (!st && !runs(&to)) st = mr_fail(b->e, MR_E_INTERNAL, "a rewritten graph does not run");
     if (!st && !mr_outputs_to_host(&to)) st = mr_builder_no_memory(b->e);
+    if (made) to.p->drafted = b->p->region, b->p->region = (mr_region){0};
     mr_plan_free(b->p);
     if (!made) mr_rewritten_free(g);
     if (!st) count_memory(to.p), st = mr_plan_layout(to.p, b->e);
@@ -444,7 +445,7 @@ void mr_plan_free(mr_plan *p)
     for (int i = 0; i < p->n_values && p->values; i++) mr_value_release(p->values[i].known);
     for (int i = 0; i < p->n_keys; i++) mr_value_release(p->keys[i].known);
     mr_refusals_free(&p->refusals);
-    mr_region_free(&p->region);
+    mr_region_free(&p->region), mr_region_free(&p->drafted);
     free(p->values), free(p->steps), free(p->keys);
     mr_rewritten_free(p->rewritten);
     free(p);
