@@ -97,7 +97,7 @@ static mr_status conv_run(mr_call *c)
     mr_chain chain = chain_of(c, in, c->out[0].t->data), whole = chain;
     mr_conv_args v = mr_conv_args_of(c);
     bool blocks =
-        c->cpu->conv.tail[mr_in_dtype(c, 0)] && in_blocks(&chain, v.batch, v.groups * v.maps, mr_conv_pixels(&v));
+        c->cpu->conv.pack_size[mr_in_dtype(c, 0)] && in_blocks(&chain, v.batch, v.groups * v.maps, mr_conv_pixels(&v));
     if (blocks) v.tail = &chain;
     ((mr_conv_fn *)c->fn)(&v);
     if (!blocks) run_whole(c, &whole);
@@ -124,7 +124,8 @@ static mr_status product_run(mr_call *c, mr_gemm_args g)
 {
     mr_operand in[MR_FUSED_OPERANDS + 1];
     mr_chain chain = chain_of(c, in, c->out[0].t->data), whole = chain;
-    bool blocks = c->cpu->gemm.tail[mr_in_dtype(c, 0)] && in_blocks(&chain, mr_product_batches(&g.p), g.p.m, g.p.n);
+    bool blocks =
+        c->cpu->gemm.pack_size[mr_in_dtype(c, 0)] && in_blocks(&chain, mr_product_batches(&g.p), g.p.m, g.p.n);
     if (blocks) g.tail = &chain;
     ((mr_gemm_fn *)c->fn)(&g);
     if (!blocks) run_whole(c, &whole);

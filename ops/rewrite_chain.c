@@ -90,7 +90,7 @@ static void take_c(chain *c, const mr_node *gemm)
     const int id = gemm->n_in > 2 ? gemm->in[2] : -1;
     const mr_gemm_params *p = gemm->params;
     if (id < 0 || p->beta != 1 || mr_rewrite_dtype(c->r, id) != MR_F32) return;
-    if (!mr_rewrite_row(c->r, gemm, &call) || !call.cpu->gemm.tail[MR_F32]) return;
+    if (!mr_rewrite_row(c->r, gemm, &call) || !call.cpu->gemm.pack_size[MR_F32]) return;
     c->fused->link[c->fused->n++] =
         (mr_chain_link){.fn = call.cpu->binary.fn[MR_ADD][MR_F32], .params = &none, .operand = 1};
     c->operand[c->n_operands++] = id;

@@ -203,15 +203,18 @@ static json_t *output_json(const mr_plan *p, const mr_step *st, int id, const mr
 static json_t *step_json(const mr_plan *p, const mr_step *st, const mr_facts *facts)
 {
     json_t *outputs = json_array(), *with = json_array();
+    mr_node alone = *st->node; /* as it runs, whatever it stands for */
+    alone.n_origins = 0;
     for (int i = 1; mr_node_of(st->node, i); i++)
         json_array_append_new(with, mr_json_text(mr_node_label(facts->r, mr_node_of(st->node, i))));
     for (int o = 0; o < st->n_out; o++)
         if (st->out[o] >= 0) json_array_append_new(outputs, output_json(p, st, st->out[o], facts));
-    return json_pack("{s:s, s:o, s:o, s:o, s:i, s:s, s:b, s:I, s:o}", "kernel", kernel_of(p, st), "op",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:i, s:s, s:b, s:I, s:o}", "kernel", kernel_of(p, st), "op",
                      mr_json_text(mr_node_op(facts->r, st->node)), "name",
-                     mr_json_text(mr_node_label(facts->r, st->node)), "with", with, "node",
-                     mr_node_file(st->node)->index, "device", device_of(p, st), "sized_while_running",
-                     is_sized_later(p, st), "scratch", (json_int_t)st->scratch, "outputs", outputs);
+                     mr_json_text(mr_node_label(facts->r, st->node)), "with", with, "runs",
+                     mr_json_text(mr_node_op(facts->r, &alone)), "node", mr_node_file(st->node)->index, "device",
+                     device_of(p, st), "sized_while_running", is_sized_later(p, st), "scratch", (json_int_t)st->scratch,
+                     "outputs", outputs);
 }
 
 static json_t *holders_json(const mr_plan *p, const mr_facts *facts, int *step)

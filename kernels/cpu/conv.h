@@ -35,7 +35,7 @@ typedef struct mr_conv_args {
     int64_t w_first, y_first;              /* where tap 0 and output 0 are */
     mr_pool *pool;
     void *scratch;        /* as many bytes as the scratch slot says */
-    const mr_chain *tail; /* over y as [batch, maps of all groups, outputs]; NULL: none. Of slots that take one */
+    const mr_chain *tail; /* over y as [batch, maps of all groups, outputs]; NULL: none. For levels that pack w */
 } mr_conv_args;
 
 /* x and w of 8 bits, exact sums modulo 2^32; the zero points are taken away first, and padding is their zero. */
@@ -59,7 +59,6 @@ typedef struct mr_conv_fns {
     mr_conv_size_fn *scratch[MR_N_DTYPES];   /* NULL: none */
     mr_conv_size_fn *pack_size[MR_N_DTYPES]; /* NULL: this level reads w as it is */
     mr_conv_pack_fn *pack[MR_N_DTYPES];
-    bool tail[MR_N_DTYPES];                                              /* conv runs the tail of its arguments */
     mr_intconv_fn *integer[2][2];                                        /* x, w: 0 uint8, 1 int8 */
     mr_intconv_size_fn *integer_scratch[2][2], *integer_pack_size[2][2]; /* as above; packing reads w alone */
     mr_intconv_pack_fn *integer_pack[2][2];

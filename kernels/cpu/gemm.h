@@ -18,7 +18,7 @@ typedef struct mr_gemm_args {
     float alpha, beta; /* integers: both whole, or the sum goes on in double and is cut off toward zero */
     mr_pool *pool;
     void *scratch;        /* as many bytes as the scratch slot says */
-    const mr_chain *tail; /* over Y as [batch, m, n]; NULL: none. Of slots that take one */
+    const mr_chain *tail; /* over Y as [batch, m, n]; NULL: none. For levels that pack B */
 } mr_gemm_args;
 
 typedef void mr_gemm_fn(const mr_gemm_args *g);
@@ -30,7 +30,6 @@ typedef struct mr_gemm_fns {
     mr_gemm_size_fn *scratch[MR_N_DTYPES];   /* NULL: none */
     mr_gemm_size_fn *pack_size[MR_N_DTYPES]; /* NULL: this level reads B as it is */
     mr_gemm_pack_fn *pack[MR_N_DTYPES];
-    bool tail[MR_N_DTYPES]; /* gemm runs the tail of its arguments */
 } mr_gemm_fns;
 
 void mr_gemm_fill_scalar(mr_gemm_fns *f);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Operators between DequantizeLinear and QuantizeLinear become operators on codes: where they may, and with the same codes but
 for those next to a tie. usage: test_rewrite_quantize.py --build BUILD"""
+import json
 import os, re, subprocess, sys, tempfile
 
 import numpy as np
@@ -70,8 +71,9 @@ def outputs_of(folder, optimize):
 
 
 def operators(folder):
-    p = subprocess.run([f'{build}/minirt', 'info', f'{folder}/m.onnx', f'{folder}/in.npz', '--plan'], capture_output=True, text=True)
-    return set(re.findall(r'^ +\d+  \S+ +(?:[\w.]+::)?(\w+)-\d+', p.stdout, re.M))
+    p = subprocess.run([f'{build}/minirt', 'info', f'{folder}/m.onnx', f'{folder}/in.npz', '--plan', '--json'],
+                       capture_output=True, text=True)
+    return {step['runs'].split('::')[-1].rsplit('-', 1)[0] for step in json.loads(p.stdout)['plan']['steps']}
 
 
 def case(what, m, wanted, unwanted=()):
