@@ -66,7 +66,7 @@ static mr_value *mismatch(mr_call *c, const mr_tensor *a, const mr_tensor *b, in
 
 mr_value *mr_stack(mr_call *c, mr_value *const *items, int64_t n, int axis, bool reverse, const mr_typed_shape *empty)
 {
-    if (n == 0) return empty_stack(empty, axis);
+    if (n == 0) return empty ? empty_stack(empty, axis) : NULL;
     const mr_tensor *first = &items[0]->t;
     int64_t dims[MR_MAX_RANK];
     if (first->rank + 1 > MR_MAX_RANK) {

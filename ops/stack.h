@@ -8,7 +8,8 @@
  * otherwise). NULL: out of memory. */
 mr_value *mr_cut(const mr_tensor *t, int axis, int64_t begin, int64_t count, bool keep);
 /* n tensors of one shape along a new axis; in reverse order when asked. What they do not share is an error of the call.
- * n == 0 gives a tensor with no elements, of the type and inner dims of empty (unknown dims become 0). */
+ * n == 0 gives a tensor with no elements, of the type and inner dims of empty (unknown dims become 0); empty may be
+ * NULL where there is at least one. */
 mr_value *mr_stack(mr_call *c, mr_value *const *items, int64_t n, int axis, bool reverse, const mr_typed_shape *empty);
 /* n tensors along an axis that they have. */
 mr_value *mr_join(mr_call *c, mr_value *const *items, int64_t n, int axis);

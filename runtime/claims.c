@@ -3,7 +3,6 @@
  * The node that is asked about stands in no model: its attributes have the schema's defaults, those without one the
  * plainest value, and those that give a type (Cast's "to") the type that is asked for. */
 #include "claims.h"
-#include "custom.h"
 
 #include <string.h>
 
@@ -163,12 +162,13 @@ static void find_row(mr_call *c, mr_device_kind dev, mr_claim *claim)
 }
 
 /* Types that no row has, and that inference says are invalid together. */
-static bool is_excluded(mr_call *c, mr_region *r)
+static bool is_excluded(const mr_call *asked, mr_region *r)
 {
     mr_error e = {.node = -1};
     mr_exec exec = {.region = r};
-    c->error = &e, c->exec = &exec;
-    bool invalid = c->node->op->infer && c->node->op->infer(c) == MR_EINVALID;
+    mr_call c = *asked;
+    c.error = &e, c.exec = &exec;
+    bool invalid = c.node->op->infer && c.node->op->infer(&c) == MR_EINVALID;
     mr_error_clear(&e);
     return invalid;
 }

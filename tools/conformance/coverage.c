@@ -41,7 +41,8 @@ static json_t *input_types(const mr_node *n)
     json_t *types = json_array();
     char text[64];
     for (int i = 0; i < n->n_in; i++) {
-        mr_type t = n->in[i] < 0 ? (mr_type){0} : n->graph->values[n->in[i]].decl.type;
+        mr_type t = {0};
+        if (n->in[i] >= 0) t = n->graph->values[n->in[i]].decl.type;
         bool known = t.kind != MR_NONE;
         json_array_append_new(types, known ? json_string(mr_type_string(t, text, sizeof text)) : json_null());
     }

@@ -130,7 +130,7 @@ mr_status mr_dump_create(const char *path, mr_dump **out, mr_error *e)
 static void file_name(char *buf, size_t size, int number, const char *name, const char *end)
 {
     int n = snprintf(buf, size, "%05d_", number);
-    for (int i = 0; name[i] && i < 60; i++) buf[n++] = isalnum((unsigned char)name[i]) ? name[i] : '_';
+    for (int i = 0; i < 60 && name[i]; i++) buf[n++] = isalnum((unsigned char)name[i]) ? name[i] : '_';
     snprintf(buf + n, size - (size_t)n, "%s", end);
 }
 
