@@ -98,7 +98,7 @@ static mr_status empty_run(mr_call *c)
 static mr_status at_run(mr_call *c)
 {
     const mr_value *s = c->in[0].v;
-    int64_t at;
+    int64_t at = 0;
     mr_status st = position(c, 1, s->n, s->n - 1, &at);
     return st ? st : mr_call_set_value(c, 0, mr_value_retain(s->items[at]));
 }

@@ -196,9 +196,20 @@ def differences(node, values):
     return [int((values[name] != want).sum()) for name, want in zip(node.output, wanted or []) if name], None
 
 
+def needed(graph):
+    """The nodes that an output of the graph hangs on: the others are not run."""
+    wanted, nodes = {o.name for o in graph.output}, []
+    for node in reversed(graph.node):
+        if wanted & set(node.output):
+            nodes.append(node)
+            wanted |= set(node.input)
+    return nodes[::-1]
+
+
 def check(build, mode, folder):
     """(outputs of quantized nodes that are equal, those that are not or cannot be judged) of a model."""
-    nodes = [n for n in onnx.load(f'{folder}/model.onnx', load_external_data=False).graph.node if is_quantized(n)]
+    graph = onnx.load(f'{folder}/model.onnx', load_external_data=False).graph
+    nodes = [n for n in needed(graph) if is_quantized(n)]
     if not nodes:
         return 0, 0
     with tempfile.TemporaryDirectory() as place:
