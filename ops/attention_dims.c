@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 mr_status mr_attention_want(mr_call *c, int i, int k, mr_dim *have, const char *what)
 {

@@ -1,7 +1,7 @@
 /* element.c: one element of any number type, from a number. */
 #include "ops/element.h"
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 static void set_integer(mr_dtype d, double v, void *out)
 {

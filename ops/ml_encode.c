@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 /* ---- mappings from elements to elements ---- */
 

@@ -2,7 +2,7 @@
 #include "ops/qmatmul.h"
 
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "ops/flops.h"
 
 /* A scale or zero point over the product: one for all, one a row of A, one a column of B, or as it broadcasts. */

@@ -24,14 +24,6 @@ bool mr_call_carried(const mr_call *c)
     return c->exec && c->exec->session && c->exec->session->options.f64;
 }
 
-void mr_error_at_node(mr_error *e, const mr_node *n)
-{
-    if (e->where) return;
-    char where[512];
-    e->where = strdup(mr_node_where(n, where, sizeof where));
-    e->node = mr_node_file(n)->index;
-}
-
 mr_status mr_call_fail(mr_call *c, mr_code code, const char *fmt, ...)
 {
     va_list ap;

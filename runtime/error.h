@@ -37,7 +37,7 @@ mr_status mr_fail_as(mr_error *e, mr_status status, mr_code code, const char *fm
     __attribute__((format(printf, 4, 5)));
 void mr_error_hint(mr_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct mr_node;
-void mr_error_at_node(mr_error *e, const struct mr_node *n); /* says where, unless that is said already (call.c) */
+void mr_error_at_node(mr_error *e, const struct mr_node *n); /* says where, unless that is said already (graph.c) */
 void mr_error_clear(mr_error *e);
 /* "E0521 node 17 'conv1' (Conv-11): text\nhint: …", allocated; file may be NULL. */
 char *mr_error_format(const mr_error *e, const char *file);

@@ -200,6 +200,14 @@ void mr_model_invalid_as(mr_graph_model *m, mr_error *why)
     *why = (mr_error){.node = -1};
 }
 
+void mr_error_at_node(mr_error *e, const mr_node *n)
+{
+    if (e->where) return;
+    char where[512];
+    e->where = strdup(mr_node_where(n, where, sizeof where));
+    e->node = mr_node_file(n)->index;
+}
+
 void mr_node_invalid(mr_node *n, mr_code code, const char *fmt, ...)
 {
     va_list ap;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../kernels/cpu/narrow.h"
+#include "narrow.h"
 
 mr_shape mr_shape_of_rank(int rank)
 {

@@ -34,6 +34,9 @@ none "the library prints or ends the process" '(^|[^a-z_.])(printf|puts|perror|e
 # model_function.c makes an Identity where a function hands an input through: that has no other form in ONNX.
 none "runtime/ names an operator" '"(Conv|MatMul|Gemm|Add|Relu|If|Loop|Scan|Reshape|Softmax|Resize|Constant)"' runtime/*.c
 none "kernels know graphs, attributes or opsets" '#include "(runtime/(op|graph|engine|schema)|ops/)' kernels/cpu/*
+# session.c fills the table of kernels; nothing else of the engine knows them.
+none "runtime/ includes kernels" '#include "(\.\./)?kernels/' $(ls runtime/*.[ch] | grep -v '^runtime/session\.c$')
+none "session.c includes more of the kernels than their table" '#include "(\.\./)?kernels/(cpu/[^c]|cpu/c[^p]|cpu/cpu[^.]|[^c])' runtime/session.c
 none "kernels allocate" '(^|[^a-z_])(malloc|calloc|realloc|free)\(' kernels/cpu/*.c kernels/cpu/*.inc
 none "scalar kernels call libm" '^[^*/]*[^a-z_*/](exp|log|sin|cos|tan|tanh|sinh|cosh|erf|pow|expf|logf|tanhf|powf|erff)\(' kernels/cpu/*.c kernels/cpu/*.inc
 none "left open in the source" 'TODO|FIXME|XXX' runtime/*.[ch] ops/*.[ch] kernels/cpu/* tools/*.[ch] tools/*/*.[ch] kernels/cuda/*.cu

@@ -2,7 +2,7 @@
 #include "kernels/cpu/col2im.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 typedef struct image_job {
     const mr_col2im_args *a;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 /* The integer part of x modulo 2^64: narrow it with a C cast to an integer type of any size, or with the next two. */
 static inline uint64_t mr_int_from_f64(double x)

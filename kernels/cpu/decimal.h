@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 #define MR_DECIMAL_SIZE 32 /* room for every number that is written, and a 0 */
 

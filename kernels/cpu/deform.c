@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/conv_panel.h"
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/sums.h"
 
 #define PANEL   MR_SUMS_PANEL(double)

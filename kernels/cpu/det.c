@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 /* The row at or below k with the largest element in column k. */
 static int64_t pivot_of(const double *m, int64_t n, int64_t k)

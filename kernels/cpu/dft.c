@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/root.h"
 
 #include "kernels/cpu/fft_plan.inc"

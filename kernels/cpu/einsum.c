@@ -2,7 +2,7 @@
 #include "kernels/cpu/einsum.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 /* The dimensions that are summed. */
 static mr_box rest_of(const mr_einsum_args *e)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/sums.h"
 #include "kernels/cpu/convert.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/sums.h"
 
 #define SA      uint8_t

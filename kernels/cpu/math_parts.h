@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 #if FLT_EVAL_METHOD != 0
 #error "the bits of these functions need arithmetic without excess precision"

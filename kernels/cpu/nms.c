@@ -1,7 +1,7 @@
 /* nms.c: non-maximum suppression, plain C. */
 #include "kernels/cpu/nms.h"
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 /* 0 where either box is empty. */
 static double intersection_over_union(const mr_nms_box *a, const mr_nms_box *b)

@@ -2,7 +2,7 @@
 #include "kernels/cpu/optimizer.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 enum { GRAIN = 4096 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 /* A part is a piece of a row of outputs; all parts are independent. */
 enum { CHUNK = 64 };

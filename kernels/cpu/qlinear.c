@@ -3,7 +3,7 @@
 #include "kernels/cpu/qlinear_codes.inc"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 static void lookup(const mr_part *p)
 {

@@ -2,7 +2,7 @@
 #include "kernels/cpu/range.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/sizes.h"
 
 #define MR_BODY "kernels/cpu/range_int.inc"

@@ -2,7 +2,7 @@
 #include "kernels/cpu/reduce.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/reduce_block.h"
 #include "kernels/cpu/convert.h"
 

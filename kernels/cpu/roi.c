@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 enum {
     ROI_CHANNELS = 32, /* that share what is computed of a roi */

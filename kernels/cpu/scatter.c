@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/complex.h"
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 enum { FEWEST_COLUMNS = 64 };
 

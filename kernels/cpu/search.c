@@ -2,7 +2,7 @@
 #include "kernels/cpu/search.h"
 
 #include "kernels/cpu/complex.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/sizes.h"
 #include "runtime/tensor.h"
 

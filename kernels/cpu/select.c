@@ -2,7 +2,7 @@
 #include "kernels/cpu/select.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 #define MR_BODY "kernels/cpu/where.inc"
 #include "kernels/cpu/each_size.h"

@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 enum { VF = 8, VD = 4 };
 

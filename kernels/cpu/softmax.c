@@ -2,7 +2,7 @@
 #include "kernels/cpu/softmax.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/sizes.h"
 
 enum { SOFTMAX_WIDTH = 256 };

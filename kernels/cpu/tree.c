@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 enum { LANES = 8, LEAST_ROWS = 64, BLOCK_BYTES = 1 << 17 };
 

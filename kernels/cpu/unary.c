@@ -2,7 +2,7 @@
 #include "kernels/cpu/unary.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/convert.h"
 
 static inline double clamp_01(double x)

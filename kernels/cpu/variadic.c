@@ -2,7 +2,7 @@
 #include "kernels/cpu/variadic.h"
 
 #include "kernels/cpu/math.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "kernels/cpu/wide.h"
 
 #define MR_BODY "kernels/cpu/variadic_float.inc"

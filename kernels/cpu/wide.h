@@ -3,7 +3,7 @@
 #ifndef MR_KERNELS_CPU_WIDE_H
 #define MR_KERNELS_CPU_WIDE_H
 
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 #include "runtime/dtype.h"
 
 enum { MR_TILE = 256 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "kernels/cpu/convert.h"
-#include "kernels/cpu/narrow.h"
+#include "runtime/narrow.h"
 
 static int passed, failed;
 

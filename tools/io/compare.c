@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kernels/cpu/narrow.h"
+#include "../../runtime/narrow.h"
 #include "element.h"
 
 /* The runner's rule in one arithmetic. An infinity agrees with the same infinity only, NaN with any NaN. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../kernels/cpu/narrow.h"
+#include "../../runtime/narrow.h"
 #include "utf8.h"
 
 double mr_element_real(const mr_tensor *t, int64_t i)

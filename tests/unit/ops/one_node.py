@@ -122,7 +122,7 @@ class Cases:
         self.wanted[name] = says
 
     def _judge(self, mode):
-        p = subprocess.run([RUNNER, '--mode', mode, self.dir.name], stdout=subprocess.PIPE,
+        p = subprocess.run([RUNNER, '--mode', mode, '--timeout', '300', self.dir.name], stdout=subprocess.PIPE,
                            text=True)
         verdicts = dict(line.split(' ', 1)[1].split(': ', 1) if ': ' in line else (line.split(' ', 1)[1], '')
                         for line in p.stdout.split('\n') if line.split(' ')[0] in ('pass', 'fail', 'unsupported', 'random'))

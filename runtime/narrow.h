@@ -7,8 +7,8 @@
  * Sources: IEEE 754-2019 (f16); the OCP 8-bit floating point (e4m3fn, e5m2) and Microscaling (e8m0, f6, f4)
  * specifications; the tables in ONNX Cast for what lies out of range.
  */
-#ifndef MR_KERNELS_CPU_NARROW_H
-#define MR_KERNELS_CPU_NARROW_H
+#ifndef MR_NARROW_H
+#define MR_NARROW_H
 
 #include <stdbool.h>
 #include <stdint.h>
