@@ -49,7 +49,10 @@ mr_env *mr_env_create(const mr_env_options *o, mr_error *e)
 {
     mr_error own = {0};
     e = fresh(e, &own);
-    mr_env *env = mr_env_new(o ? o->threads : 0);
+    int threads = o ? o->threads : 0;
+    bool usable = threads >= 0 && threads <= MR_MAX_THREADS;
+    if (!usable) mr_fail(e, MR_E_USAGE, "%d threads: from 0 (all cores) to %d", threads, MR_MAX_THREADS);
+    mr_env *env = usable ? mr_env_new(threads) : NULL;
     if (!env) mr_fail(e, MR_E_MEMORY, "out of memory for an environment");
     if (env && o && o->log) {
         env->log = (void (*)(void *, mr_log_level, const char *))o->log;
@@ -164,7 +167,7 @@ int mr_model_refusal_count(mr_model *m, const char *device, mr_error *e)
     return n;
 }
 
-mr_status mr_model_refusal(mr_model *m, int i, mr_refusal_info *info)
+static mr_status refusal_at(const mr_model *m, int i, mr_refusal_info *info)
 {
     if (!m->verdict || i < 0 || i >= m->g->n_invalid + m->verdict->refusals.n) return MR_EUSAGE;
     if (i < m->g->n_invalid) {
@@ -179,6 +182,14 @@ mr_status mr_model_refusal(mr_model *m, int i, mr_refusal_info *info)
         info->version = r->node->schema ? r->node->schema->since : r->node->opset;
     }
     return MR_OK;
+}
+
+mr_status mr_model_refusal(mr_model *m, int i, mr_refusal_info *info)
+{
+    pthread_mutex_lock(&m->lock);
+    mr_status st = refusal_at(m, i, info);
+    pthread_mutex_unlock(&m->lock);
+    return st;
 }
 
 /* ---- runs ---- */

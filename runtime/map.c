@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads all of what cannot be mapped. */
+/* Reads all that a pipe gives. */
 static bool slurp(mr_map *m, int fd)
 {
     for (size_t cap = 0;;) {
@@ -27,39 +27,56 @@ static bool slurp(mr_map *m, int fd)
     }
 }
 
-static bool fill(mr_map *m, int fd)
+/* What has a path and is no file: reading it might wait, or never end. */
+static const char *what_else(mode_t mode)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0) return false;
-    if (S_ISDIR(st.st_mode)) {
-        errno = EISDIR;
-        return false;
-    }
-    if (!S_ISREG(st.st_mode)) return slurp(m, fd);
-    if (st.st_size == 0) return true;
-    m->size = (size_t)st.st_size;
-    m->data = mmap(NULL, m->size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (m->data == MAP_FAILED) m->data = NULL;
-    m->mapped = m->data != NULL;
-    return m->mapped;
+    if (S_ISDIR(mode)) return "it is a folder, not a file";
+    if (S_ISFIFO(mode)) return "it is a pipe, not a file";
+    if (S_ISSOCK(mode)) return "it is a socket, not a file";
+    return "it is a device, not a file";
 }
 
-mr_status mr_map_open(const char *path, mr_map **out, mr_error *e)
+/* NULL, or why not. */
+static const char *fill(mr_map *m, int fd, bool pipes)
+{
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0) return strerror(errno);
+    if (pipes && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) return slurp(m, fd) ? NULL : strerror(errno);
+    if (!S_ISREG(st.st_mode)) return what_else(st.st_mode);
+    if (st.st_size == 0) return NULL;
+    void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) return strerror(errno);
+    m->data = data, m->size = (size_t)st.st_size, m->mapped = true;
+    return NULL;
+}
+
+static mr_status map(const char *path, int fd, bool pipes, mr_map **out, mr_error *e)
 {
     *out = NULL;
     mr_map *m = calloc(1, sizeof *m);
     if (!m) return mr_fail(e, MR_E_MEMORY, "no memory to open %s", path);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && fill(m, fd);
-    if (ok && !(m->path = realpath(path, NULL))) m->path = strdup(path); /* a pipe has no name */
-    int why = errno;
-    if (fd >= 0) close(fd);
-    if (!ok || !m->path) {
+    const char *why = fill(m, fd, pipes);
+    if (!why && !(m->path = realpath(path, NULL)) && !(m->path = strdup(path))) why = strerror(ENOMEM);
+    if (why) {
         mr_map_close(m);
-        return mr_fail(e, MR_E_IO, "cannot open %s: %s", path, strerror(why));
+        return mr_fail(e, MR_E_IO, "cannot open %s: %s", path, why);
     }
     *out = m;
     return MR_OK;
+}
+
+/* O_NONBLOCK: opening a pipe would wait for its other end. */
+mr_status mr_map_open(const char *path, mr_map **out, mr_error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    mr_status st = map(path, fd, false, out, e);
+    if (fd >= 0) close(fd);
+    return st;
+}
+
+mr_status mr_map_stdin(mr_map **out, mr_error *e)
+{
+    return map("stdin", STDIN_FILENO, true, out, e);
 }
 
 void mr_map_close(mr_map *m)

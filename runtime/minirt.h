@@ -118,7 +118,7 @@ mr_error_info mr_error_get(const mr_error *e); /* the strings live until e is us
 /* ---- environments: threads and loaded devices, shared by models ---- */
 
 typedef struct mr_env_options {
-    int threads; /* 0: all that the machine, or the container's CPU quota, gives */
+    int threads; /* 0: all that the machine, or the container's CPU quota, gives; 1024 at most */
     void (*log)(void *arg, int level, const char *text); /* level: 0 error … 3 debug. NULL: nothing is logged */
     void *log_arg;
     int log_level;
@@ -159,7 +159,8 @@ typedef struct mr_refusal_info {
     const char *op, *domain, *name; /* of the node; NULL when it stands against the model as a whole */
     int version;
 } mr_refusal_info;
-mr_status mr_model_refusal(mr_model *m, int i, mr_refusal_info *info); /* i below the last count that was asked for */
+/* i below the last count that was asked for; the strings live until a count is asked for again. */
+mr_status mr_model_refusal(mr_model *m, int i, mr_refusal_info *info);
 
 /* ---- runs ---- */
 

@@ -12,6 +12,8 @@
 
 #include "kernels/cpu/cpu.h"
 
+enum { MAX_INDEX = 255 }; /* of a device */
+
 /* ---- environment ---- */
 
 mr_env *mr_env_new(int threads)
@@ -159,6 +161,15 @@ void mr_model_close(mr_model *m)
 
 /* ---- session ---- */
 
+/* The N of "cuda:N". */
+static bool parse_index(const char *text, int *index)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    *index = (int)n;
+    return *text >= '0' && *text <= '9' && !*end && n <= MAX_INDEX;
+}
+
 /* "cuda", "cuda:1", "cuda-host", "cuda,cpu", "cpu" */
 static mr_status open_device(mr_session *s, mr_error *e)
 {
@@ -169,7 +180,9 @@ static mr_status open_device(mr_session *s, mr_error *e)
     char *comma = strchr(name, ','), *colon;
     if (comma && strcmp(comma, ",cpu")) return mr_fail(e, MR_E_USAGE, "device '%s': only ',cpu' may follow", spec);
     if (comma) *comma = 0, s->device_falls_back = true;
-    int index = (colon = strchr(name, ':')) ? atoi(colon + 1) : 0;
+    int index = 0;
+    if ((colon = strchr(name, ':')) && !parse_index(colon + 1, &index))
+        return mr_fail(e, MR_E_USAGE, "device '%s': behind ':' stands a number from 0 to %d", spec, MAX_INDEX);
     if (colon) *colon = 0;
     s->device = mr_device_open(s->model->env, name, index, why, sizeof why);
     return s->device ? MR_OK : mr_fail(e, MR_E_DEVICE, "device %s: %s", spec, why);

@@ -176,7 +176,8 @@ mr_pool *mr_pool_create(int n)
 {
     mr_pool *p = aligned_alloc(64, (sizeof *p + 63) / 64 * 64);
     if (!p) return NULL;
-    *p = (mr_pool){.threads = n > 0 ? n : machine_cpus()};
+    if (n <= 0) n = machine_cpus();
+    *p = (mr_pool){.threads = n < MR_MAX_THREADS ? n : MR_MAX_THREADS};
     atomic_flag_clear(&p->busy);
     return p;
 }

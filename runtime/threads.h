@@ -9,7 +9,10 @@ typedef struct mr_pool mr_pool;
 /* CPUs that the container's quota gives; 0: no limit. */
 int mr_quota_cpus(void);
 
-/* n threads; 0: as many as the machine (and the container's CPU quota) gives. NULL when memory is exhausted. */
+enum { MR_MAX_THREADS = 1024 }; /* of a pool */
+
+/* n threads, at most MR_MAX_THREADS; 0: as many as the machine (and the container's CPU quota) gives. NULL when memory
+ * is exhausted. */
 mr_pool *mr_pool_create(int n);
 void mr_pool_destroy(mr_pool *p);
 int mr_pool_threads(const mr_pool *p); /* 1 for NULL */

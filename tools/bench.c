@@ -55,6 +55,8 @@ static mr_status add_list(sweep *s, mr_option_id id, const char *value, mr_error
         l->values[l->n++] = part;
     }
     s->n_points *= l->n;
+    if (s->n_points > MAX_POINTS)
+        return mr_fail(e, MR_E_USAGE, "%d points to measure: at most %d", s->n_points, MAX_POINTS);
     return MR_OK;
 }
 
@@ -65,8 +67,6 @@ static mr_status read_sweep(const mr_args *a, sweep *s, mr_error *e)
     for (int i = 0; e->status == MR_OK && (text = mr_args_next(a, MR_OPT_SYMBOL, &i));)
         add_list(s, MR_OPT_SYMBOL, text, e);
     if (e->status == MR_OK && (text = mr_args_text(a, MR_OPT_THREADS))) add_list(s, MR_OPT_THREADS, text, e);
-    if (e->status == MR_OK && s->n_points > MAX_POINTS)
-        mr_fail(e, MR_E_USAGE, "%d points to measure: at most %d", s->n_points, MAX_POINTS);
     return e->status;
 }
 
@@ -346,8 +346,8 @@ static mr_status bench_point(benching *b, int k)
 static mr_status bench(benching *b)
 {
     if (mr_args_real(b->a, MR_OPT_SECONDS, 5, &b->seconds, &b->e)) return b->e.status;
-    if (mr_args_int(b->a, MR_OPT_WARMUP, 0, -1, &b->warmup, &b->e)) return b->e.status;
-    if (mr_args_int(b->a, MR_OPT_TOP, 1, 12, &b->top, &b->e)) return b->e.status;
+    if (mr_args_int(b->a, MR_OPT_WARMUP, 0, INT32_MAX, -1, &b->warmup, &b->e)) return b->e.status;
+    if (mr_args_int(b->a, MR_OPT_TOP, 1, INT32_MAX, 12, &b->top, &b->e)) return b->e.status;
     if (read_sweep(b->a, &b->sweep, &b->e)) return b->e.status;
     bool text = !mr_json_on_stdout(b->a), noisy = false;
     b->peak = mr_peak_measure();

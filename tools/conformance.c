@@ -66,8 +66,9 @@ static mr_status read_options(const mr_args *a, mr_judging *how, int64_t *jobs, 
     int mode;
     int64_t threads, cores = sysconf(_SC_NPROCESSORS_ONLN);
     if (mr_args_choice(a, MR_OPT_MODE, modes, MR_MODE_FAST, &mode, e)) return e->status;
-    if (mr_args_int(a, MR_OPT_JOBS, 1, cores, jobs, e)) return e->status;
-    if (mr_args_int(a, MR_OPT_THREADS, 1, cores > *jobs ? cores / *jobs : 1, &threads, e)) return e->status;
+    if (mr_args_int(a, MR_OPT_JOBS, 1, MR_MAX_THREADS, cores, jobs, e)) return e->status;
+    if (mr_args_int(a, MR_OPT_THREADS, 1, MR_MAX_THREADS, cores > *jobs ? cores / *jobs : 1, &threads, e))
+        return e->status;
     if (mr_args_real(a, MR_OPT_RTOL, -1, &how->rtol, e) || mr_args_real(a, MR_OPT_ATOL, -1, &how->atol, e))
         return e->status;
     if (mr_args_real(a, MR_OPT_TIMEOUT, 60, timeout, e)) return e->status;

@@ -306,7 +306,7 @@ static mr_status list_ops(listing *l)
     l->env = mr_env_new(1);
     if (!l->env) return mr_fail(&l->e, MR_E_MEMORY, "out of memory");
     if (mr_load_plugins(l->a, l->env, &l->e)) return l->e.status;
-    if (mr_args_int(l->a, MR_OPT_OPSET, 1, 0, &l->opset, &l->e) || check_op(l)) return l->e.status;
+    if (mr_args_int(l->a, MR_OPT_OPSET, 1, INT32_MAX, 0, &l->opset, &l->e) || check_op(l)) return l->e.status;
     if (find_devices(l)) return l->e.status;
     if (mr_args_has(l->a, MR_OPT_JSON)) write_document(l);
     if (mr_json_on_stdout(l->a)) return l->e.status;

@@ -183,13 +183,14 @@ bool mr_arg_real(const char *text, double *out)
     return end != text && !*end;
 }
 
-mr_status mr_args_int(const mr_args *a, mr_option_id id, int64_t low, int64_t fallback, int64_t *out, mr_error *e)
+mr_status mr_args_int(const mr_args *a, mr_option_id id, int64_t low, int64_t high, int64_t fallback, int64_t *out,
+                      mr_error *e)
 {
     const char *text = mr_args_text(a, id);
     *out = fallback;
-    if (text && (!mr_arg_int(text, out) || *out < low))
-        return mr_fail(e, MR_E_USAGE, "--%s: '%s' is not a whole number of at least %lld", mr_options_table[id].name,
-                       text, (long long)low);
+    if (text && (!mr_arg_int(text, out) || *out < low || *out > high))
+        return mr_fail(e, MR_E_USAGE, "--%s: '%s' is not a whole number from %lld to %lld", mr_options_table[id].name,
+                       text, (long long)low, (long long)high);
     return MR_OK;
 }
 

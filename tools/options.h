@@ -83,8 +83,9 @@ int mr_args_count(const mr_args *a, mr_option_id id);
 const char *mr_args_text(const mr_args *a, mr_option_id id); /* of the last time it is given; NULL: not given */
 /* The values of all times, one after the other: start with *i = 0; NULL at the end. */
 const char *mr_args_next(const mr_args *a, mr_option_id id, int *i);
-/* fallback when it is not given. */
-mr_status mr_args_int(const mr_args *a, mr_option_id id, int64_t low, int64_t fallback, int64_t *out, mr_error *e);
+/* From low to high; fallback when it is not given. */
+mr_status mr_args_int(const mr_args *a, mr_option_id id, int64_t low, int64_t high, int64_t fallback, int64_t *out,
+                      mr_error *e);
 mr_status mr_args_real(const mr_args *a, mr_option_id id, double fallback, double *out, mr_error *e);
 mr_status mr_args_size(const mr_args *a, mr_option_id id, size_t *out, mr_error *e); /* "2GiB"; 0 when not given */
 /* The index of its value in names (ends with NULL). */

@@ -105,7 +105,7 @@ static mr_status show_outputs(running *r)
     int64_t top;
     bool digest = mr_args_has(r->a, MR_OPT_DIGEST);
     int width = 0;
-    if (mr_args_int(r->a, MR_OPT_TOP, 1, 0, &top, &r->e)) return r->e.status;
+    if (mr_args_int(r->a, MR_OPT_TOP, 1, INT32_MAX, 0, &top, &r->e)) return r->e.status;
     json_t *list = r->json ? json_array() : NULL;
     for (int i = 0; i < r->n; i++)
         if ((int)strlen(r->names[i]) > width) width = (int)strlen(r->names[i]);

@@ -48,8 +48,7 @@ static mr_status read_run_options(const mr_args *a, mr_options *o, mr_error *e)
     if (mr_args_choice(a, MR_OPT_PRECISION, precisions, 0, &precision, e)) return e->status;
     if (mr_args_choice(a, MR_OPT_MODE, modes, precision ? MR_MODE_REFERENCE : MR_MODE_FAST, &mode, e)) return e->status;
     if (precision && mode == MR_MODE_FAST) return mr_fail(e, MR_E_USAGE, "--precision f64 needs --mode reference");
-    if (mr_args_int(a, MR_OPT_OPTIMIZE, 0, mode == MR_MODE_FAST ? 2 : 0, &optimize, e)) return e->status;
-    if (optimize > 2) return mr_fail(e, MR_E_USAGE, "--optimize: %lld is not 0, 1 or 2", (long long)optimize);
+    if (mr_args_int(a, MR_OPT_OPTIMIZE, 0, 2, mode == MR_MODE_FAST ? 2 : 0, &optimize, e)) return e->status;
     if (mr_args_size(a, MR_OPT_MEMORY_LIMIT, &o->memory_limit, e)) return e->status;
     if (mr_args_real(a, MR_OPT_TIMEOUT, 0, &o->timeout_s, e)) return e->status;
     o->mode = (mr_mode)mode;
@@ -73,7 +72,7 @@ mr_status mr_setup_open(const mr_args *a, mr_setup *s, mr_error *e)
     int64_t threads;
     *s = (mr_setup){.path = a->at[0]};
     if (read_log_level(a, &s->log_level, e) || read_run_options(a, &s->options, e)) return e->status;
-    if (mr_args_int(a, MR_OPT_THREADS, 1, 0, &threads, e)) return e->status;
+    if (mr_args_int(a, MR_OPT_THREADS, 1, MR_MAX_THREADS, 0, &threads, e)) return e->status;
     s->env = mr_env_new((int)threads);
     if (!s->env) return mr_fail(e, MR_E_MEMORY, "out of memory");
     s->env->log = log_line;

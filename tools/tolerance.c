@@ -1,9 +1,12 @@
 /* tolerance.c: --rtol, --atol and --ulp, for all tensors or one. */
 #include "tolerance.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tools/io/inputs.h"
+
+#define MOST_ULP 0x1p62 /* that an int64_t holds for certain */
 
 /* The last value that is for tensor i, one with its name before one for all. found stays when there is none. */
 static mr_status find(const mr_args *a, mr_option_id id, const char *const *names, int n, int i, double *value,
@@ -16,11 +19,13 @@ static mr_status find(const mr_args *a, mr_option_id id, const char *const *name
         double x;
         int k = mr_name_match(text, names, n, ":", &rest);
         if (k >= 0) rest++;
-        if (!mr_arg_real(rest, &x) || !(x >= 0)) {
+        bool whole = id == MR_OPT_ULP;
+        if (!mr_arg_real(rest, &x) || !(x >= 0) || (whole && (x != floor(x) || x > MOST_ULP))) {
             const char *colon = k < 0 ? strrchr(text, ':') : NULL;
             if (colon && mr_arg_real(colon + 1, &x))
                 return mr_name_unknown(e, MR_E_USAGE, "tensor", text, (size_t)(colon - text), names, n);
-            return mr_fail(e, MR_E_USAGE, "--%s: '%s' is not a number of at least 0", mr_options_table[id].name, rest);
+            return mr_fail(e, MR_E_USAGE, "--%s: '%s' is not a %s of at least 0", mr_options_table[id].name, rest,
+                           whole ? "whole number" : "number");
         }
         if (k >= 0 ? k != i : named) continue;
         named = k >= 0;

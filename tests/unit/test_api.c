@@ -218,8 +218,15 @@ static void refuses(void **state)
 {
     (void)state;
     fixture f = begin();
-    assert_null(mr_model_load(f.env, "/no/such/file.onnx", f.e));
-    assert_int_equal(mr_error_get(f.e).status, MR_EIO);
+    assert_null(mr_env_create(&(mr_env_options){.threads = 1025}, f.e));
+    assert_int_equal(mr_error_get(f.e).status, MR_EUSAGE);
+    assert_null(mr_env_create(&(mr_env_options){.threads = -1}, f.e));
+    assert_int_equal(mr_error_get(f.e).status, MR_EUSAGE);
+    const char *no_files[] = {"/no/such/file.onnx", "/", "/dev/zero", "/dev/null"};
+    for (int i = 0; i < 4; i++) {
+        assert_null(mr_model_load(f.env, no_files[i], f.e));
+        assert_int_equal(mr_error_get(f.e).status, MR_EIO);
+    }
     assert_null(mr_model_load_memory(f.env, "no model", 8, f.e));
     assert_int_equal(mr_error_get(f.e).status, MR_EINVALID);
 
@@ -235,6 +242,8 @@ static void refuses(void **state)
     assert_int_equal(info.error.node, 1);
     assert_int_equal(mr_model_refusal_count(m, "no such device", f.e), -1);
     assert_int_equal(mr_error_get(f.e).status, MR_EDEVICE);
+    assert_int_equal(mr_model_refusal_count(m, "cuda:4294967296", f.e), -1);
+    assert_int_equal(mr_error_get(f.e).status, MR_EUSAGE);
     mr_run *r = mr_run_create(m, NULL, f.e);
     mr_value *x = mr_value_tensor(MR_F32, 2, (int64_t[]){1, 4});
     assert_int_equal(mr_run_bind(r, "x", x, f.e), MR_OK);
@@ -319,7 +328,9 @@ static void *work(void *arg)
         for (int64_t i = 0; y && i < 4 * rows; i++)
             w->wrong += ((const float *)mr_value_data(y))[i] != (float)(4 * (w->index + 1));
         w->wrong += !y || mr_value_count(y) != 4 * rows;
+        mr_refusal_info info;
         w->wrong += mr_model_refusal_count(w->model, NULL, NULL) != 0;
+        w->wrong += mr_model_refusal(w->model, 0, &info) != MR_EUSAGE; /* others are asking for a count meanwhile */
         mr_value_release(x);
         mr_run_destroy(r);
     }

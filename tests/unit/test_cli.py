@@ -316,11 +316,39 @@ def test_options():
         check(f'options: {what}', got == 2 and err.startswith(first), f'want {text!r}', f'got  {got}: {err!r}')
     for what, args, text in [
         ('choice', ['--mode=quick'], "E1001 --mode: 'quick' is not one of fast|reference"),
-        ('number', ['-t', 'many'], "E1001 --threads: 'many' is not a whole number of at least 1"),
+        ('number', ['-t', 'many'], "E1001 --threads: 'many' is not a whole number from 1 to 1024"),
         ('size', ['--memory-limit=2XB'], "E1001 --memory-limit: '2XB' is not a size such as 512MiB or 2GiB"),
         ('f64 in fast mode', ['--mode=fast', '--precision=f64'], 'E1001 --precision f64 needs --mode reference'),
     ]:
         says(f'options: {what}', ['run', 'add.onnx', 'in.npz', *args], 2, f'add.onnx: {text}\n')
+    pathlib.Path('one/case').mkdir(parents=True)
+    os.symlink('../../add.onnx', 'one/case/model.onnx')
+    for command, option, low, high in [
+        ('run', 'threads', 1, 1024), ('bench', 'threads', 1, 1024), ('run', 'optimize', 0, 2), ('run', 'seed', 0, 2**63 - 1),
+        ('run', 'top', 1, 2**31 - 1), ('bench', 'top', 1, 2**31 - 1), ('bench', 'warmup', 0, 2**31 - 1),
+        ('ops', 'opset', 1, 2**31 - 1), ('conformance', 'jobs', 1, 1024), ('conformance', 'threads', 1, 1024),
+    ]:
+        for value in low - 1, high + 1, 2**32 + low, 2**64 + low, 10**30, '1.5', '', '0x1', '1e2':
+            if isinstance(value, int) and low <= value <= high:
+                continue
+            args = {'run': ['add.onnx', 'in.npz', '--random'], 'bench': ['add.onnx'], 'conformance': ['one']}.get(command, [])
+            program = ['minirt-conformance'] if command == 'conformance' else ['minirt', command]
+            got, _, err = run(*program, *args, f'--{option}={value}')
+            want = f"E1001 --{option}: '{value}' is not a whole number from {low} to {high}\n"
+            check(f'options: {command} --{option}={value}', got == 2 and err.removeprefix('add.onnx: ') == want, err)
+    for what, args, text in [
+        ('device', ['--device=cuda:4294967296'], "E1001 device 'cuda:4294967296': behind ':' stands a number from 0 to 255"),
+        ('device, no number', ['--device=cuda:x'], "E1001 device 'cuda:x': behind ':' stands a number from 0 to 255"),
+        ('extent', ['-s', 'n=18446744073709551618'], "E1001 -s: 'n=18446744073709551618': '18446744073709551618' is not an extent"),
+        ('shape', ['--shape', 'a=18446744073709551618x3'],
+         "E1001 --shape: '18446744073709551618x3' is not a shape such as 1x3x224x224"),
+        ('literal', ['a:f32[18446744073709551618]=1'], "E1001 'f32[18446744073709551618]' is not a type and shape such as f32[1,3]"),
+        ('image size', ['--image-size=4294967297x1'],
+         "E1001 --image-size: '4294967297x1' is not HxW such as 224x224, each from 1 to 32768"),
+        ('ulp', ['--expect=in.npz', '--ulp=1.5'], "E1001 --ulp: '1.5' is not a whole number of at least 0"),
+        ('ulp, large', ['--expect=in.npz', '--ulp=1e30'], "E1001 --ulp: '1e30' is not a whole number of at least 0"),
+    ]:
+        says(f'options: {what}', ['run', 'add.onnx', 'ones.npy', 'b=twos.npy', *args], 2, f'add.onnx: {text}\n')
     for form in ['-t', '1'], ['-t1'], ['--threads', '1'], ['--threads=1']:
         check(f'options: {form}', minirt('run', 'add.onnx', *form, 'in.npz')[0] == 0)
     os.symlink('ones.npy', '-ones.npy')

@@ -297,6 +297,50 @@ def test_bad_files():
          'm.onnx: E0901 cannot write no/where.npy: No such file or directory\n')
 
 
+def test_no_files():
+    """Pipes nobody writes to, devices without an end, folders: none is read, whatever its name says it is."""
+    m = model('m.onnx', [TensorProto.FLOAT], [2, 3])
+    np.save('x.npy', np.ones((2, 3), np.float32))
+    kinds = {'pipe': os.mkfifo, 'folder': os.mkdir, 'device': lambda p: os.symlink('/dev/zero', p),
+             'null': lambda p: os.symlink('/dev/null', p)}
+    for kind, make in kinds.items():
+        is_a = 'device' if kind == 'null' else kind
+        for end in '.onnx', '.npy', '.npz', '.pb', '.safetensors', '.png', '':
+            name = kind + end
+            make(name)
+            why = f'cannot open {name}: it is a {is_a}, not a file'
+            if end == '.onnx':
+                for command in 'run', 'check', 'info', 'bench':
+                    says(f'no file: {command} {name}', [command, name], 9, f'{name}: E0901 {why}\n')
+                continue
+            says(f'no file: {name}', ['run', m, f'x0={name}'], 9, f'm.onnx: E0901 {why}\n')
+            says(f'no file: raw {name}', ['run', m, f'x0=raw:{name}:f32[2,3]'], 9, f'm.onnx: E0901 {why}\n')
+            if kind != 'folder' and end != '.png':
+                says(f'no file: compare {name}', ['compare', 'x.npy', name], 9, f'E0901 {why}\n')
+        os.mkdir('set_' + kind)
+        make(f'set_{kind}/input_0.pb')
+        if kind != 'folder':
+            says(f'no file: a set of {kind}', ['run', m, 'set_' + kind], 9,
+                 f'm.onnx: E0901 cannot open set_{kind}/input_0.pb: it is a {is_a}, not a file\n')
+        make('w_' + kind)
+        weight = TensorProto(name='w', data_type=TensorProto.FLOAT, dims=[2, 3], data_location=TensorProto.EXTERNAL)
+        weight.external_data.add(key='location', value='w_' + kind)
+        if kind in ('pipe', 'folder'):
+            graph = helper.make_graph([helper.make_node('Identity', ['w'], ['y'])], 'g', [],
+                                      [helper.make_tensor_value_info('y', TensorProto.FLOAT, [2, 3])], [weight])
+            pathlib.Path('w.onnx').write_bytes(helper.make_model(graph).SerializeToString())
+            says(f'no file: external data in a {kind}', ['run', 'w.onnx'], 3,
+                 f"w.onnx: E0110 tensor 'w': cannot open {os.getcwd()}/w_{kind}: it is a {is_a}, not a file\n")
+    for name in 'sparse.onnx', 'sparse.npy', 'sparse.npz', 'sparse.pb', 'sparse.safetensors':
+        with open(name, 'wb') as f:
+            f.truncate(1 << 40)
+    status, _, err = minirt('check', 'sparse.onnx')
+    check('no file: zeros without end', status == 3 and err.startswith('sparse.onnx: E0101 not an ONNX model'), err)
+    for kind, what in ('npy', 'an npy file'), ('npz', 'an npz file'), ('pb', 'a protobuf TensorProto'), ('safetensors', 'a safetensors file'):
+        says(f'no file: zeros without end, {kind}', ['run', m, f'sparse.{kind}'], 5,
+             f'm.onnx: E0506 sparse.{kind}: not {what}: it looks like data of no known format\n')
+
+
 def png_bytes(pixels):
     """An 8-bit PNG of (h, w) gray or (h, w, 3) RGB."""
     import zlib

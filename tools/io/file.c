@@ -11,7 +11,7 @@
 
 mr_status mr_file_open(const char *path, mr_map **out, mr_error *e)
 {
-    return mr_map_open(strcmp(path, "-") == 0 ? "/dev/stdin" : path, out, e);
+    return strcmp(path, "-") == 0 ? mr_map_stdin(out, e) : mr_map_open(path, out, e);
 }
 
 bool mr_is_folder(const char *path)

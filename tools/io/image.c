@@ -18,8 +18,6 @@ typedef struct picture {
     uint8_t *rgb; /* 3 bytes a pixel */
 } picture;
 
-enum { LARGEST = 1 << 15 }; /* pixels on a side */
-
 static bool is_png(const unsigned char *bytes, size_t size)
 {
     return size >= 4 && memcmp(bytes, "\x89PNG", 4) == 0;
@@ -37,7 +35,7 @@ bool mr_bytes_are_image(const void *bytes, size_t size)
 
 static bool allocate(picture *p)
 {
-    bool fits = p->width > 0 && p->height > 0 && p->width <= LARGEST && p->height <= LARGEST;
+    bool fits = p->width > 0 && p->height > 0 && p->width <= MR_IMAGE_SIDE && p->height <= MR_IMAGE_SIDE;
     p->rgb = fits ? malloc((size_t)(p->width * p->height) * 3) : NULL;
     return p->rgb != NULL;
 }

@@ -8,6 +8,8 @@
 typedef enum mr_image_layout { MR_NCHW, MR_NHWC, MR_CHW, MR_HWC, MR_HW, MR_LAYOUT_UNKNOWN } mr_image_layout;
 typedef enum mr_image_color { MR_RGB, MR_BGR, MR_GRAY, MR_COLOR_UNKNOWN } mr_image_color;
 
+enum { MR_IMAGE_SIDE = 1 << 15 }; /* pixels at most */
+
 /* An element is (pixel - mean) * scale, pixel from 0 to 255. Images that do not have the size are resized: bilinearly,
  * centres on centres, without smoothing. */
 typedef struct mr_image_options {

@@ -69,9 +69,10 @@ static mr_status read_image_options(reading *r)
     char x, more;
     long long height, width;
     if (size) {
-        if (sscanf(size, "%lld%c%lld%c", &height, &x, &width, &more) != 3 || !strchr("x,", x) || height < 1 ||
-            width < 1)
-            return mr_fail(r->e, MR_E_USAGE, "--image-size: '%s' is not HxW such as 224x224", size);
+        if (sscanf(size, "%6lld%c%6lld%c", &height, &x, &width, &more) != 3 || !strchr("x,", x) || height < 1 ||
+            width < 1 || height > MR_IMAGE_SIDE || width > MR_IMAGE_SIDE)
+            return mr_fail(r->e, MR_E_USAGE, "--image-size: '%s' is not HxW such as 224x224, each from 1 to %d", size,
+                           MR_IMAGE_SIDE);
         o->height = height;
         o->width = width;
     }

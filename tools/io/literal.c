@@ -1,4 +1,5 @@
 /* literal.c: tensors written on the command line, and bytes without a header. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,9 @@ mr_status mr_spec_parse(const char *text, size_t n, mr_dtype *dtype, mr_shape *s
     if (n < 2 || end[-1] != ']') return bad_spec(text, n, e);
     for (const char *p = bracket + 1; p < end - 1; p++) {
         char *stop;
+        errno = 0;
         int64_t d = strtoll(p, &stop, 10);
-        if (*p < '0' || *p > '9' || (*stop != ',' && stop != end - 1) || shape->rank == MR_MAX_RANK)
+        if (errno || *p < '0' || *p > '9' || (*stop != ',' && stop != end - 1) || shape->rank == MR_MAX_RANK)
             return bad_spec(text, n, e);
         shape->d[shape->rank++] = d;
         p = stop;

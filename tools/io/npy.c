@@ -2,6 +2,7 @@
 #include "npy.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,9 @@ static mr_status read_shape(header *h, const char *dict, const char *shape, mr_e
         char *end;
         if (!isdigit((unsigned char)*shape)) return bad_header(dict, e);
         if (h->rank == MR_MAX_RANK) return mr_fail(e, MR_E_INPUT_FORMAT, "more than %d axes", MR_MAX_RANK);
+        errno = 0;
         h->dims[h->rank++] = strtoll(shape, &end, 10);
+        if (errno) return bad_header(dict, e);
         if (*end == 'L') end++; /* Python 2 wrote long integers so */
         shape = end;
     }

@@ -10,23 +10,13 @@
 #include "file.h"
 #include "npy.h"
 
-static mr_status not_an_archive(const char *path, int code, mr_error *e)
+static mr_status not_an_archive(const mr_map *file, const char *path, zip_error_t *why, mr_error *e)
 {
-    mr_map *file;
-    zip_error_t why;
-    if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT || code == ZIP_ER_READ)
-        return mr_fail(e, MR_E_IO, "cannot open %s: %s", path, strerror(errno));
-    if (mr_file_open(path, &file, e)) return e->status;
-    zip_error_init_with_code(&why, code);
     if (file->size >= 2 && memcmp(file->data, "PK", 2) == 0)
-        mr_fail(e, MR_E_INPUT_FORMAT, "%s: the zip archive is truncated or damaged: %s", path,
-                zip_error_strerror(&why));
-    else
-        mr_fail(e, MR_E_INPUT_FORMAT, "%s: not an npz file: it looks like %s", path,
-                mr_bytes_look(file->data, file->size));
-    zip_error_fini(&why);
-    mr_map_close(file);
-    return e->status;
+        return mr_fail(e, MR_E_INPUT_FORMAT, "%s: the zip archive is truncated or damaged: %s", path,
+                       zip_error_strerror(why));
+    return mr_fail(e, MR_E_INPUT_FORMAT, "%s: not an npz file: it looks like %s", path,
+                   mr_bytes_look(file->data, file->size));
 }
 
 static void *read_entry(zip_t *archive, zip_uint64_t i, size_t *size)
@@ -70,14 +60,32 @@ static mr_status add_entry(zip_t *archive, zip_uint64_t i, const char *path, mr_
     return e->status;
 }
 
+static mr_status read_archive(const mr_map *file, const char *path, mr_expect expect, mr_set *set, mr_error *e)
+{
+    zip_error_t why;
+    zip_error_init(&why);
+    zip_source_t *bytes = zip_source_buffer_create(file->data, file->size, 0, &why);
+    /* To libzip no bytes are an archive of nothing. */
+    zip_t *archive = bytes && file->size ? zip_open_from_source(bytes, ZIP_RDONLY, &why) : NULL;
+    if (archive) {
+        zip_int64_t n = zip_get_num_entries(archive, 0);
+        for (zip_int64_t i = 0; i < n && e->status == MR_OK; i++)
+            add_entry(archive, (zip_uint64_t)i, path, expect, set, e);
+        zip_discard(archive);
+    } else {
+        not_an_archive(file, path, &why, e);
+        zip_source_free(bytes);
+    }
+    zip_error_fini(&why);
+    return e->status;
+}
+
 mr_status mr_npz_read(const char *path, mr_expect expect, mr_set *set, mr_error *e)
 {
-    int code = 0;
-    zip_t *archive = zip_open(path, ZIP_RDONLY, &code);
-    if (!archive) return not_an_archive(path, code, e);
-    zip_int64_t n = zip_get_num_entries(archive, 0);
-    for (zip_int64_t i = 0; i < n && e->status == MR_OK; i++) add_entry(archive, (zip_uint64_t)i, path, expect, set, e);
-    zip_discard(archive);
+    mr_map *file;
+    if (mr_file_open(path, &file, e)) return e->status;
+    read_archive(file, path, expect, set, e);
+    mr_map_close(file);
     return e->status;
 }
 

@@ -76,7 +76,7 @@ mr_status mr_feeds_random(const mr_args *a, mr_feeds *f, const char *const *name
     int64_t seed;
     given_range *ranges = calloc((size_t)g->n_inputs + 1, sizeof *ranges);
     if (!ranges) mr_fail(e, MR_E_MEMORY, "out of memory");
-    mr_args_int(a, MR_OPT_SEED, 0, 0, &seed, e);
+    mr_args_int(a, MR_OPT_SEED, 0, INT64_MAX, 0, &seed, e);
     if (e->status == MR_OK) read_ranges(a, names, g->n_inputs, ranges, e);
     for (int i = 0; i < g->n_inputs && e->status == MR_OK; i++)
         if (!f->in[i] && !g->values[g->inputs[i]].init) make_random(f, i, (uint64_t)seed, ranges[i], e);

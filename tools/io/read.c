@@ -123,7 +123,10 @@ static mr_status add_entry(const char *dir, const json_t *entry, mr_set *set, mr
 static mr_status read_dump(const char *dir, const char *index, mr_set *set, mr_error *e)
 {
     json_error_t at;
-    json_t *j = json_load_file(index, 0, &at), *entry;
+    mr_map *file;
+    if (mr_file_open(index, &file, e)) return e->status;
+    json_t *j = json_loadb(file->data ? file->data : "", file->size, 0, &at), *entry;
+    mr_map_close(file);
     size_t i;
     if (!json_is_array(json_object_get(j, "tensors")))
         mr_fail(e, MR_E_INPUT_FORMAT, "%s: %s", index, j ? "no list 'tensors' in it" : at.text);

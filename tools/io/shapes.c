@@ -1,4 +1,5 @@
 /* shapes.c: -s and --shape. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,9 @@ static bool parse_shape(const char *text, mr_shape *s)
     while (*text) {
         char *end;
         if (*text < '0' || *text > '9' || s->rank == MR_MAX_RANK) return false;
+        errno = 0;
         s->d[s->rank++] = strtoll(text, &end, 10);
+        if (errno) return false;
         if (*end && *end != 'x' && *end != ',') return false;
         text = end + (*end && end[1]);
         if (*end && !end[1]) return false;
