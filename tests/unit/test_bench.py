@@ -62,7 +62,7 @@ with tempfile.TemporaryDirectory() as folder:
     check('a trace of one run', status == 0 and len(json.load(open(trace))['traceEvents']) >= 1, err)
 
     for args, words in ((['-s', 'bach=2'], "'bach'"), (['-s', 'batch=1,x'], "'x' is not an extent"),
-                        (['-t', '1,zero'], "'zero' is not a whole number"), (['--warmup', '-1'], 'at least 0'),
+                        (['-t', '1,zero'], "'zero' is not a whole number"), (['--warmup', '-1'], "'-1' is not a whole number from 0 to"),
                         (['--seconds', 'long'], "'long' is not a number")):
         status, out, err = bench(m, *args)
         check(f'refuses {args}', status == 2 and words in err, (status, err))
