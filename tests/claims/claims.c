@@ -1,4 +1,4 @@
-/* claims.c: what check says of a model holds when it is run. usage: claims [--device D] <MODELS
+/* claims.c: what check says of a model holds when it is run. usage: claims [--device D] [--answers FILE] <MODELS
  *
  * stdin has cases: u32 number of parts, then each part as u32 length and bytes: the case's name, the model, a value in
  * ONNX's own messages for each graph input without initializer. For both modes:
@@ -32,6 +32,7 @@ typedef struct testcase {
 
 static mr_env *env;
 static const char *device;
+static FILE *answers;
 
 /* ---- reading ---- */
 
@@ -151,6 +152,47 @@ static outcome compare(claim *k, const mr_error *said, bool depends, const mr_er
     return broken(k, "check says that it runs, the run: status %d, E%04d %s", e->status, e->code, text);
 }
 
+/* ---- answers ---- */
+
+static void put_part(FILE *f, const void *bytes, size_t size)
+{
+    uint32_t n = (uint32_t)size;
+    fwrite(&n, sizeof n, 1, f);
+    fwrite(bytes, 1, size, f);
+}
+
+static void put_output(FILE *f, const mr_value *v, mr_error *e)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *m = open_memstream(&bytes, &size);
+    if (m) {
+        fputc(v ? (int)v->type.kind : MR_NONE, m);
+        if (v) mr_pb_write(m, "", v, e);
+        fclose(m);
+    }
+    put_part(f, bytes, size);
+    free(bytes);
+}
+
+/* Whole or not at all: a case that crashes has no answer. */
+static void put_answer(const claim *k, outcome r, const mr_error *said, const mr_error *e)
+{
+    const char *text = k->why ? k->why : said && said->text ? said->text : e->text ? e->text : "";
+    const char *mode = k->mode == MR_MODE_FAST ? "fast" : "reference";
+    bool ran = e->status == MR_OK && r == RAN;
+    uint32_t n = 4 + (ran ? (uint32_t)k->model->g->main->n_outputs : 0);
+    mr_error why = {.node = -1};
+    fwrite(&n, sizeof n, 1, answers);
+    put_part(answers, k->c->part[0], k->c->size[0]);
+    put_part(answers, mode, strlen(mode));
+    put_part(answers, outcome_names[r], strlen(outcome_names[r]));
+    put_part(answers, text, strlen(text));
+    for (uint32_t o = 0; o + 4 < n; o++) put_output(answers, k->out[o], &why);
+    fflush(answers);
+    mr_error_clear(&why);
+}
+
 static outcome run_mode(claim *k)
 {
     mr_error e = {.node = -1}, ec = {.node = -1};
@@ -161,6 +203,7 @@ static outcome run_mode(claim *k)
                     .memory_limit = (size_t)1 << 30};
     outcome r;
     if (mr_model_open_memory(env, k->c->part[1], k->c->size[1], &k->model, &e)) {
+        if (answers) put_answer(k, INVALID, NULL, &e);
         mr_error_clear(&e);
         return INVALID;
     }
@@ -184,6 +227,7 @@ static outcome run_mode(claim *k)
             r = compare(k, said, depends, &e);
         }
     }
+    if (answers) put_answer(k, r, said, &e);
     for (int i = 0; i < g->n_inputs; i++) mr_value_release(k->in[i]);
     for (int i = 0; i < g->n_outputs; i++) mr_value_release(k->out[i]);
     mr_plan_free(k->verdict);
@@ -275,7 +319,10 @@ int main(int argc, char **argv)
     uint32_t n = 0, cap = 0;
     int counts[N_OUTCOMES] = {0};
     worker w = {0};
-    if (argc == 3 && !strcmp(argv[1], "--device")) device = argv[2];
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--device")) device = argv[i + 1];
+        if (!strcmp(argv[i], "--answers") && !(answers = fopen(argv[i + 1], "wb"))) return 9;
+    }
     signal(SIGPIPE, SIG_IGN);
     for (;; n++) {
         if (n == cap) cases = realloc(cases, sizeof *cases * (cap = cap ? 2 * cap : 1024));
@@ -288,5 +335,6 @@ int main(int argc, char **argv)
     printf("\n%u passed, %d failed\n", n - (uint32_t)counts[BROKEN], counts[BROKEN]);
     for (uint32_t i = 0; i < n; i++) free_case(&cases[i]);
     free(cases);
+    if (answers) fclose(answers);
     return counts[BROKEN] > 0;
 }

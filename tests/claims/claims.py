@@ -384,7 +384,8 @@ def cases_of(s, newest, group, rng, full):
             yield what, n, v, False
 
 
-def frames(args):
+def models(args):
+    """(schema, name, model, values) of every case, as bytes; prints at the end how many there were."""
     rng = random.Random(20240601)
     schemas = all_schemas()
     newest = {(s.domain, s.name): s for s in schemas}
@@ -402,15 +403,20 @@ def frames(args):
                 made = model(s, node, values, symbolic)
             except (ValueError, TypeError, OverflowError):
                 continue
-            if made is None:
-                continue
-            name = f'{s.domain or "ai.onnx"}.{s.name}-{s.version} {what}'.replace('\n', ' ')[:300]
-            parts = [name.encode(), made[0], *made[1]]
-            if len(parts) > 40:
+            if made is None or len(made[1]) > 38:
                 continue
             counts['cases'] += 1
-            yield struct.pack('I', len(parts)) + b''.join(struct.pack('I', len(p)) + p for p in parts)
+            name = f'{s.domain or "ai.onnx"}.{s.name}-{s.version} {what}'.replace('\n', ' ')[:300]
+            yield s, name, *made
     print(f"{len(counts['operators'])} operators, {counts['versions']} versions, {counts['cases']} models", flush=True)
+
+
+def frame(*parts):
+    return struct.pack('I', len(parts)) + b''.join(struct.pack('I', len(p)) + p for p in parts)
+
+
+def frames(args):
+    return (frame(name.encode(), made, *values) for _, name, made, values in models(args))
 
 
 def main():
@@ -427,8 +433,7 @@ def main():
         return 0
     command = [f'{args.build}/tests/claims'] + (['--device', args.device] if args.device else [])
     p = subprocess.Popen(command, stdin=subprocess.PIPE)
-    for frame in frames(args):
-        p.stdin.write(frame)
+    p.stdin.writelines(frames(args))
     p.stdin.close()
     return p.wait()
 
