@@ -101,6 +101,7 @@ typedef enum ck_values {
     CK_ANY,      /* all bit patterns, NaN, zeros, infinities, denormals, ties */
     CK_UNIT,     /* within ±1; integers within ±8 */
     CK_FINITE,   /* of all magnitudes up to 2^20, denormals too */
+    CK_HUGE,     /* up to the type's largest: their sums and squares overflow a float, and may come back */
     CK_POSITIVE, /* in (0, 2] */
     CK_SCALE,    /* floats in (0, 2], in whatever type */
     CK_WHOLE,    /* whole, from 0 to 127 */

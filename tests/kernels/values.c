@@ -99,6 +99,8 @@ static double number(ck *c, mr_dtype d, ck_values v)
         int low = format_of(d).lowest - 3, high = d == MR_F16 ? 12 : 20;
         return ldexp(2 * ck_uniform(c) - 1, low / (int)(1 + ck_random(c) % 8) + (int)(ck_random(c) % (unsigned)high));
     }
+    case CK_HUGE:
+        return format_of(d).largest * (2 * ck_uniform(c) - 1);
     case CK_SCALE:
         return (double)(float)(2 - 2 * ck_uniform(c));
     case CK_WHOLE:
