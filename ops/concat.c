@@ -1,7 +1,6 @@
 /* concat.c: Concat, Split: one tensor from several along an axis, and back. */
 #include "ops/copies.h"
 #include "ops/elems.h"
-#include "ops/origin.h"
 
 #include <string.h>
 
@@ -27,14 +26,6 @@ static void concat_read(mr_reader *r, void *params)
     ((concat_params *)params)->axis = mr_read_int(r, "axis", 1);
 }
 
-static mr_status mismatch(mr_call *c, int first, int i, int axis, int at)
-{
-    char other[900];
-    return mr_call_fail_in(c, MR_E_SHAPES, i,
-                           "concatenation along axis %d needs all other axes equal: axis %d differs from %s", axis, at,
-                           mr_in_origin(c, first, other, sizeof other));
-}
-
 /* Adds input i to the shape; first: the input that the shape began with. */
 static mr_status concat_add(mr_call *c, int first, int i, int axis, mr_shape *s)
 {
@@ -43,16 +34,18 @@ static mr_status concat_add(mr_call *c, int first, int i, int axis, mr_shape *s)
         s->d[axis] = MR_DIM_UNKNOWN;
         return MR_OK;
     }
-    if (x->rank != s->rank) {
-        char other[900];
-        return mr_call_fail_in(c, MR_E_RANK, i, "concatenation along axis %d needs equal ranks, but %s has rank %d",
-                               axis, mr_in_origin(c, first, other, sizeof other), s->rank);
-    }
+    if (x->rank != s->rank)
+        return mr_call_fail_in(c, MR_E_RANK, i,
+                               "concatenation along axis %d needs equal ranks, but input %d has rank %d", axis, first,
+                               s->rank);
     for (int d = 0; d < s->rank; d++) {
         if (d == axis)
             s->d[d] = mr_dim_add(s->d[d], x->d[d]);
         else if (s->d[d] >= 0 && x->d[d] >= 0 && s->d[d] != x->d[d])
-            return mismatch(c, first, i, axis, d);
+            return mr_call_fail_in(c, MR_E_SHAPES, i,
+                                   "concatenation along axis %d needs all other axes equal: axis %d has %lld, that of "
+                                   "input %d has %lld",
+                                   axis, d, (long long)x->d[d], first, (long long)s->d[d]);
         else if (s->d[d] < 0 && x->d[d] != MR_DIM_UNKNOWN)
             s->d[d] = x->d[d];
     }

@@ -227,7 +227,7 @@ mr_status mr_gemm_infer(mr_call *c)
     if (a->rank == 2 && b->rank == 2) {
         mr_dim ka = a->d[!p->trans_a], kb = b->d[p->trans_b];
         if (ka >= 0 && kb >= 0 && ka != kb) {
-            st = mr_fail_fit(c, 0, 1, "%s dim of A (%lld) = %s dim of B (%lld), with transA=%d, transB=%d",
+            st = mr_fail_fit(c, "%s dim of A (%lld) = %s dim of B (%lld), with transA=%d, transB=%d",
                              p->trans_a ? "first" : "last", (long long)ka, p->trans_b ? "last" : "first", (long long)kb,
                              p->trans_a, p->trans_b);
             if (ka == b->d[!p->trans_b]) mr_call_hint(c, "transB=%d would fit", !p->trans_b);

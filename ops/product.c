@@ -4,33 +4,20 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* "A float32[2,128,768] from /layer/Mul", "B float32[1024,768] initializer w". */
-static void describe(const mr_call *c, int i, char *buf, size_t size)
+mr_status mr_fail_fit(mr_call *c, const char *rule, ...)
 {
-    const mr_graph *g = c->node->graph;
-    const mr_vinfo *v = &g->values[c->node->in[i]];
-    char shape[256], source[256];
-    mr_shape_string(&c->in[i].shape, g->model->symbols, shape, sizeof shape);
-    if (v->producer >= 0 && g->nodes[v->producer]->name[0])
-        snprintf(source, sizeof source, "from %s", g->nodes[v->producer]->name);
-    else
-        snprintf(source, sizeof source, "%s %s", v->init ? "initializer" : v->is_input ? "input" : "from", v->name);
-    snprintf(buf, size, "%s %s%s  %s", mr_in_name(c, i), mr_dtype_name(mr_in_dtype(c, i)), shape, source);
-}
-
-mr_status mr_fail_fit(mr_call *c, int a, int b, const char *rule, ...)
-{
-    char left[700], right[700], text[256];
+    char text[256];
     va_list ap;
     va_start(ap, rule);
     vsnprintf(text, sizeof text, rule, ap);
     va_end(ap);
-    describe(c, a, left, sizeof left);
-    describe(c, b, right, sizeof right);
-    return mr_call_fail(c, MR_E_SHAPES, "the shapes do not fit\n  %s\n  %s\n  rule: %s", left, right, text);
+    mr_status st = mr_call_fail(c, MR_E_SHAPES, "the shapes do not fit");
+    mr_error_more(c->error, "\n  rule: ");
+    mr_error_more(c->error, text);
+    return st;
 }
 
-static mr_status batch_dim(mr_call *c, int a, int b, mr_dim x, mr_dim y, int k, mr_dim *out)
+static mr_status batch_dim(mr_call *c, mr_dim x, mr_dim y, int k, mr_dim *out)
 {
     if (x == 1 || mr_dim_same(x, y))
         *out = y;
@@ -39,7 +26,7 @@ static mr_status batch_dim(mr_call *c, int a, int b, mr_dim x, mr_dim y, int k, 
     else if (x < 0 || y < 0)
         *out = x < 0 && y < 0 ? MR_DIM_UNKNOWN : x < 0 ? y : x;
     else
-        return mr_fail_fit(c, a, b, "batch dims broadcast: axis -%d has %lld and %lld", k, (long long)x, (long long)y);
+        return mr_fail_fit(c, "batch dims broadcast: axis -%d has %lld and %lld", k, (long long)x, (long long)y);
     return MR_OK;
 }
 
@@ -52,7 +39,7 @@ mr_status mr_product_shape(mr_call *c, int a, int b, mr_shape *out)
     if (x.rank < 0 || y.rank < 0) return MR_OK;
     mr_dim inner = x.d[x.rank - 1], outer = y.d[y.rank > 1 ? y.rank - 2 : 0];
     if (inner >= 0 && outer >= 0 && inner != outer) {
-        st = mr_fail_fit(c, a, b, "last dim of %s (%lld) = %s dim of %s (%lld)", mr_in_name(c, a), (long long)inner,
+        st = mr_fail_fit(c, "last dim of %s (%lld) = %s dim of %s (%lld)", mr_in_name(c, a), (long long)inner,
                          y.rank > 1 ? "second-last" : "only", mr_in_name(c, b), (long long)outer);
         if (x.rank > 1 && y.rank == 2 && y.d[1] == inner)
             mr_call_hint(c, "%s looks transposed: a Gemm with transB=1, or a Transpose before it, would fit",
@@ -63,7 +50,7 @@ mr_status mr_product_shape(mr_call *c, int a, int b, mr_shape *out)
     *out = (mr_shape){.rank = 0};
     for (int k = rank; k > 2; k--) {
         mr_dim p = k <= x.rank ? x.d[x.rank - k] : 1, q = k <= y.rank ? y.d[y.rank - k] : 1;
-        if ((st = batch_dim(c, a, b, p, q, k, &out->d[out->rank++]))) return st;
+        if ((st = batch_dim(c, p, q, k, &out->d[out->rank++]))) return st;
     }
     if (x.rank > 1) out->d[out->rank++] = x.d[x.rank - 2];
     if (y.rank > 1) out->d[out->rank++] = y.d[y.rank - 1];

@@ -11,7 +11,7 @@ mr_status mr_product_shape(mr_call *c, int a, int b, mr_shape *out);
 void mr_product_of(const mr_shape *a, const mr_shape *b, mr_product *p);
 /* Where B is the same for all of the batch and A's matrices lie one behind the other, they are one taller matrix. */
 void mr_product_flatten(mr_product *p);
-/* "the shapes do not fit", with both inputs and where they come from, and the rule. */
-mr_status mr_fail_fit(mr_call *c, int a, int b, const char *rule, ...) __attribute__((format(printf, 4, 5)));
+/* "the shapes do not fit", the inputs and where they come from, and the rule. */
+mr_status mr_fail_fit(mr_call *c, const char *rule, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

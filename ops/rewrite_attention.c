@@ -118,7 +118,7 @@ static bool same_front(const mr_rewrite *r, int a, int b)
 static int take_output(const mr_rewrite *r, mr_taken *t, int id, mr_attention_axes *y)
 {
     const int rank = mr_rewrite_shape(r, id)->rank, at = mr_rewrite_user(r, id);
-    int perm[MR_MAX_RANK], where[MR_MAX_RANK] = {0};
+    int perm[MR_MAX_RANK] = {0}, where[MR_MAX_RANK] = {0};
     *y = (mr_attention_axes){0, rank == 4 ? 1 : -1, rank - 2};
     if (!mr_rewrite_is(r, at, "Transpose") || !perm_of(r, at, rank, perm) || perm[rank - 1] != rank - 1) return id;
     if (t->n == 16) return id;

@@ -1,6 +1,5 @@
 /* view.c: Reshape, Flatten, Squeeze, Unsqueeze, Identity: the same elements under another shape or name. */
 #include "ops/elems.h"
-#include "ops/origin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,16 +81,13 @@ static mr_status check_target(mr_call *c, const reshape_params *p, const target 
 
 static mr_status does_not_fit(mr_call *c, const target *t, const mr_shape *out)
 {
-    char text[512], shape[512], from[900] = "attribute shape";
+    char text[512], shape[512];
     int64_t have = mr_dims_product(c->in[0].shape.d, 0, c->in[0].shape.rank);
-    if (c->n_in > 1) mr_in_origin(c, 1, from, sizeof from);
     target_text(t, text, sizeof text);
     if (!mr_shape_known(out))
-        return mr_call_fail_in(c, MR_E_RESHAPE, 0, "%lld elements cannot be divided into %s; that shape is %s",
-                               (long long)have, text, from);
-    return mr_call_fail_in(c, MR_E_RESHAPE, 0, "%lld elements do not fit %s, which has %lld; that shape is %s",
-                           (long long)have, shape_text(c, out, shape, sizeof shape),
-                           (long long)mr_dims_product(out->d, 0, out->rank), from);
+        return mr_call_fail_in(c, MR_E_RESHAPE, 0, "%lld elements cannot be divided into %s", (long long)have, text);
+    return mr_call_fail_in(c, MR_E_RESHAPE, 0, "%lld elements do not fit %s, which has %lld", (long long)have,
+                           shape_text(c, out, shape, sizeof shape), (long long)mr_dims_product(out->d, 0, out->rank));
 }
 
 /* Takes what both shapes have out of them: the product of the rest stays equal, symbols and zeros or not. */

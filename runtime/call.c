@@ -26,11 +26,14 @@ bool mr_call_carried(const mr_call *c)
 
 mr_status mr_call_fail(mr_call *c, mr_code code, const char *fmt, ...)
 {
+    char operands[4096];
     va_list ap;
     va_start(ap, fmt);
+    bool first = c->error->status == MR_OK;
     mr_status s = mr_vfail(c->error, code, fmt, ap);
     va_end(ap);
     mr_error_at_node(c->error, c->node);
+    if (first && mr_is_shape_conflict(code)) mr_error_more(c->error, mr_operands_string(c, operands, sizeof operands));
     return s;
 }
 

@@ -272,6 +272,10 @@ void mr_packed_drop(mr_model *m); /* frees those that no plan reads */
 double mr_node_flops(mr_plan *p, const mr_node *n);
 double mr_call_flops(const mr_call *c); /* of a call that was run; 0: not counted, or of subgraphs */
 
+/* operands.c: "\n  A float32[2,3]  input x\n  B …": the inputs of the call and where their shapes come from; "" when no
+ * plan knows. buf is returned. */
+const char *mr_operands_string(const mr_call *c, char *buf, size_t size);
+
 /* inputs.c: do the caller's values fit the model's declared inputs? */
 mr_status mr_inputs_check(const mr_graph *g, mr_value *const *in, mr_error *e);
 

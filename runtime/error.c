@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct code_info {
     mr_code code;
@@ -119,6 +120,15 @@ mr_status mr_fail_as(mr_error *e, mr_status status, mr_code code, const char *fm
     mr_status s = set(e, status, code, fmt, ap);
     va_end(ap);
     return s;
+}
+
+void mr_error_more(mr_error *e, const char *more)
+{
+    size_t n = e->text ? strlen(e->text) : 0, m = strlen(more);
+    char *text = m ? realloc(e->text, n + m + 1) : NULL;
+    if (!text) return; /* what is there stands */
+    memcpy(text + n, more, m + 1);
+    e->text = text;
 }
 
 void mr_error_hint(mr_error *e, const char *fmt, ...)

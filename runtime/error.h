@@ -35,6 +35,8 @@ mr_status mr_vfail(mr_error *e, mr_code code, const char *fmt, va_list ap);
 /* Like mr_fail with a status of its own instead of the code's. */
 mr_status mr_fail_as(mr_error *e, mr_status status, mr_code code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* Puts more behind the text. */
+void mr_error_more(mr_error *e, const char *more);
 void mr_error_hint(mr_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 struct mr_node;
 void mr_error_at_node(mr_error *e, const struct mr_node *n); /* says where, unless that is said already (graph.c) */

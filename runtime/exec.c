@@ -20,7 +20,9 @@ static mr_value *new_tensor(mr_call *c, mr_dtype d, const mr_shape *shape)
 {
     size_t bytes;
     if (!mr_shape_bytes(shape, d, &bytes)) {
-        mr_call_fail(c, MR_E_SIZE, "an output is larger than can be addressed");
+        char text[256];
+        mr_call_fail(c, MR_E_SIZE, "an output of %s%s is larger than can be addressed", mr_dtype_name(d),
+                     mr_shape_string(shape, NULL, text, sizeof text));
         return NULL;
     }
     mr_value *v = mr_value_uninit(d, shape->rank, shape->d);

@@ -43,7 +43,10 @@ static void print_head(const checking *c)
 {
     const mr_findings *f = &c->found;
     int inner = mr_nodes_count_inner(c->setup.g), nodes = mr_nodes_count(c->setup.g) + inner;
-    printf("%s:%s", c->setup.path, f->status == MR_EINVALID ? " not valid ONNX;" : "");
+    printf("%s:%s", c->setup.path,
+           f->status == MR_EINVALID ? " not valid ONNX;"
+           : f->status == MR_EINPUT ? " the given shapes do not fit;"
+                                    : "");
     print_opsets(c->setup.g->model);
     printf(", %d node%s", nodes, nodes == 1 ? "" : "s");
     if (inner) printf(" (%d in subgraphs)", inner);
@@ -82,17 +85,27 @@ static void print_names(checking *c, int first, int column)
     }
 }
 
+/* The lines of a text, each behind the margin of reasons; a hint of its own line behind more than one. */
+static void print_text(const char *text, const char *hint)
+{
+    bool lines = strchr(text, '\n') != NULL;
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1) printf("%.*s\n    ", (int)(end - text), text);
+    printf("%s", text);
+    if (hint) printf("%shint: %s", lines ? "\n    " : "; ", hint);
+    printf("\n");
+}
+
 static void print_reason(checking *c, const mr_finding *x)
 {
     const mr_refusal *r = x->refusal;
     const char *text = x->error->text, *shown = r->shown;
     if (x->error->code == MR_E_ATTRIBUTES && !shown) shown = mr_node_attrs(c->r, r->node);
-    if (x->error->code == MR_E_ATTRIBUTES && !strncmp(text, "needs ", 6))
-        printf("    %s%sneeds: %s", shown, *shown ? "   " : "", text + 6);
-    else
-        printf("    %s", text);
-    if (x->error->hint) printf("; hint: %s", x->error->hint);
-    printf("\n");
+    printf("    ");
+    if (x->error->code == MR_E_ATTRIBUTES && !strncmp(text, "needs ", 6)) {
+        printf("%s%sneeds: ", shown, *shown ? "   " : "");
+        text += 6;
+    }
+    print_text(text, x->error->hint);
 }
 
 static void print_nodes(checking *c, int first)
