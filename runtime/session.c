@@ -282,6 +282,14 @@ static bool follows_from_file(mr_session *s, const mr_refusal *r)
     return found;
 }
 
+/* Conflicts of shapes that were given, not declared, are the caller's. */
+static void blame_given(mr_session *s, mr_refusals *r)
+{
+    for (int i = 0; i < r->n; i++)
+        if (mr_is_shape_conflict(r->at[i].error.code) && !follows_from_file(s, &r->at[i]))
+            r->at[i].error.status = MR_EINPUT;
+}
+
 /* What is wrong with the model as a whole. */
 static mr_status refuse_invalid(const mr_session *s, mr_error *e)
 {
@@ -346,6 +354,7 @@ mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error 
     mr_plan *p = mr_plan_build(s, g, keys, g->n_inputs, true, e);
     s->checking = false;
     free(keys);
+    if (p && inputs) blame_given(s, &p->refusals);
     if (!p || refuse_unreached(&p->refusals, g)) return p;
     mr_fail(e, MR_E_MEMORY, "out of memory");
     mr_plan_free(p);

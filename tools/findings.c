@@ -111,7 +111,9 @@ mr_status mr_findings_make(const mr_model *m, const mr_plan *verdict, mr_finding
     for (int i = 0; i < f->n; i++) {
         const mr_finding *x = &f->at[i];
         bool needed = !x->refusal || x->refusal->needed;
-        if (x->kind == MR_REFUSE_INVALID)
+        if (x->error->status == MR_EINPUT)
+            f->status = f->status == MR_EINVALID ? MR_EINVALID : MR_EINPUT;
+        else if (x->kind == MR_REFUSE_INVALID)
             f->status = MR_EINVALID;
         else if (x->kind != MR_REFUSE_DEPENDS && needed && !f->status)
             f->status = MR_EUNSUPPORTED;
