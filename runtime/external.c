@@ -71,6 +71,7 @@ const mr_map *mr_external_map(mr_graph_model *m, const char *tensor, const char 
     }
     if (!stays_inside(location)) {
         mr_fail(e, MR_E_EXTERNAL, "tensor '%s': external location '%s' leaves the model folder", tensor, location);
+        mr_error_hint(e, "put the data file into the model's folder, and its path from there into the model");
         return NULL;
     }
     char *path = NULL, *real = NULL;

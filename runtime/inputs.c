@@ -16,8 +16,9 @@ static mr_status missing(const mr_graph *g, mr_value *const *in, int i, mr_error
     for (int k = 0; k < g->n_inputs && n < sizeof given; k++)
         if (in[k])
             n += (size_t)snprintf(given + n, sizeof given - n, "%s%s", n ? ", " : "", g->values[g->inputs[k]].name);
-    return mr_fail(e, MR_E_INPUT_MISSING, "missing input '%s' (%s %s); given: %s", v->name, kind, shape,
-                   n ? given : "none");
+    mr_fail(e, MR_E_INPUT_MISSING, "missing input '%s' (%s %s); given: %s", v->name, kind, shape, n ? given : "none");
+    mr_error_hint(e, "%s=FILE gives it; --random fills what is not given", v->name);
+    return e->status;
 }
 
 static mr_status wrong_type(const mr_vinfo *v, const mr_value *x, mr_error *e)
@@ -39,6 +40,26 @@ typedef struct {
     int input, axis;
 } binding;
 
+/* Would an array fit with an axis of 1 before its own, as a batch of one? */
+static bool fits_as_batch(const mr_shape *want, const mr_shape *got)
+{
+    bool fits = want->rank == got->rank + 1 && (want->d[0] < 0 || want->d[0] == 1);
+    for (int d = 0; fits && d < got->rank; d++) fits = want->d[d + 1] < 0 || want->d[d + 1] == got->d[d];
+    return fits;
+}
+
+static mr_status wrong_rank(const mr_vinfo *v, const char *want, const mr_shape *got, mr_error *e)
+{
+    char shape[256], batch[256];
+    mr_shape one = mr_shape_of_rank(got->rank < MR_MAX_RANK ? got->rank + 1 : 0);
+    mr_fail(e, MR_E_INPUT_SHAPE, "input '%s': expected rank %d %s, got rank %d %s", v->name, v->decl.shape.rank, want,
+            got->rank, mr_shape_string(got, NULL, shape, sizeof shape));
+    if (!fits_as_batch(&v->decl.shape, got)) return e->status;
+    for (int d = 0; d < one.rank; d++) one.d[d] = d ? got->d[d - 1] : 1;
+    mr_error_hint(e, "as a batch of one, %s, it would fit", mr_shape_string(&one, NULL, batch, sizeof batch));
+    return e->status;
+}
+
 static mr_status check_dims(const mr_graph *g, int i, const mr_value *x, binding *symbols, mr_error *e)
 {
     const mr_vinfo *v = &g->values[g->inputs[i]];
@@ -47,9 +68,7 @@ static mr_status check_dims(const mr_graph *g, int i, const mr_value *x, binding
     char a[256], b[256];
     mr_shape_string(want, g->model->symbols, a, sizeof a);
     mr_shape_string(&got, NULL, b, sizeof b);
-    if (want->rank != got.rank)
-        return mr_fail(e, MR_E_INPUT_SHAPE, "input '%s': expected rank %d %s, got rank %d %s", v->name, want->rank, a,
-                       got.rank, b);
+    if (want->rank != got.rank) return wrong_rank(v, a, &got, e);
     for (int d = 0; d < want->rank; d++) {
         const char *name = mr_model_dim_name(g->model, want->d[d]);
         if (want->d[d] >= 0 && want->d[d] != got.d[d]) {

@@ -92,11 +92,15 @@ static bool read_header(mr_loader *l, const Onnx__ModelProto *p)
 static mr_status no_model(const void *bytes, size_t n, mr_error *e)
 {
     const char *what = mr_sniff(bytes, n);
-    if (n == 0) return mr_fail(e, MR_E_EMPTY_FILE, "the file is empty");
-    if (!what) return MR_OK;
-    bool lfs = strstr(what, "LFS") != NULL;
-    mr_fail(e, lfs ? MR_E_LFS_POINTER : MR_E_NOT_ONNX, "not an ONNX model; looks like %s", what);
-    if (lfs) mr_error_hint(e, "git lfs pull fetches the file itself");
+    if (n && !what) return MR_OK;
+    bool lfs = what && strstr(what, "LFS");
+    if (n)
+        mr_fail(e, lfs ? MR_E_LFS_POINTER : MR_E_NOT_ONNX, "not an ONNX model; looks like %s", what);
+    else
+        mr_fail(e, MR_E_EMPTY_FILE, "the file is empty");
+    mr_error_hint(e, lfs ? "git lfs pull fetches the file itself"
+                     : n ? "export the model to ONNX, or fetch the file again"
+                         : "a download or an export was interrupted: fetch or export it again");
     return e->status;
 }
 
@@ -122,6 +126,7 @@ static mr_status unpack(const void *bytes, size_t n, Onnx__ModelProto **out, mr_
     *out = (Onnx__ModelProto *)p;
     if (p && !(*out)->graph) mr_fail(e, MR_E_NOT_ONNX, "not an ONNX model: it has no graph");
     if (e->code == MR_E_NOT_ONNX) guess_tensor(bytes, n, e);
+    if (e->code == MR_E_TRUNCATED) mr_error_hint(e, "the file was cut off: fetch or export it again");
     return e->status;
 }
 

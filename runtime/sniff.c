@@ -9,11 +9,21 @@ static bool begins(const uint8_t *bytes, size_t n, const char *with, size_t len)
     return n >= len && memcmp(bytes, with, len) == 0;
 }
 
+/* Bytes of a UTF-8 character that begins with c; 0: none does. */
+static size_t utf8_length(uint8_t c)
+{
+    return c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+}
+
 static bool is_text(const uint8_t *bytes, size_t n)
 {
-    if (n > 256) n = 256;
-    for (size_t i = 0; i < n; i++)
-        if (bytes[i] < 0x20 && !isspace(bytes[i])) return false;
+    size_t end = n > 256 ? 256 : n;
+    for (size_t i = 0, length; i < end; i += length) {
+        length = utf8_length(bytes[i]);
+        if (!length || (bytes[i] < 0x20 && !isspace(bytes[i]))) return false;
+        for (size_t k = 1; k < length && i + k < n; k++)
+            if ((bytes[i + k] & 0xc0) != 0x80) return false;
+    }
     return n > 0;
 }
 

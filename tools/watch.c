@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,6 +73,29 @@ static void tell_operands(mr_watch *w, const mr_event *ev, FILE *f)
     }
 }
 
+/* "y float32[4]: 2 of 4, first at [1]: inf" of the outputs that have some. */
+static void tell_results(mr_watch *w, const mr_event *ev, FILE *f)
+{
+    const char *comma = "";
+    for (int o = 0; o < ev->call->n_out && o < ev->node->n_out; o++) {
+        const mr_tensor *t = ev->call->out[o].t;
+        int id = ev->node->out[o];
+        if (id < 0 || !t || w->seen[id].finite) continue;
+        mr_shape s = mr_tensor_shape(t);
+        char shape[256];
+        int64_t first = 0;
+        while (isfinite(mr_element_real(t, first))) first++;
+        mr_stats stats = mr_stats_of(t);
+        fprintf(f, "%s%s %s%s: %lld of %lld, first at ", comma, w->g->values[id].name, mr_dtype_name(t->dtype),
+                mr_shape_string(&s, NULL, shape, sizeof shape), (long long)(stats.nan + stats.inf),
+                (long long)mr_tensor_count(t));
+        mr_index_print(f, t, first);
+        fprintf(f, ": ");
+        mr_element_print(f, t, first);
+        comma = ", ";
+    }
+}
+
 static void look_for_nan(mr_watch *w, const mr_event *ev)
 {
     bool from_finite = true, made = false;
@@ -88,6 +112,8 @@ static void look_for_nan(mr_watch *w, const mr_event *ev)
     size_t size;
     FILE *f = open_memstream(&text, &size);
     if (!f) return;
+    tell_results(w, ev, f);
+    fprintf(f, "; from ");
     tell_operands(w, ev, f);
     fclose(f);
     mr_log(w->env, MR_LOG_INFO, "E%04d %s: made NaN or Inf from finite inputs: %s", MR_E_NOT_FINITE,

@@ -112,9 +112,11 @@ def test_forms():
 
 def test_bad_inputs():
     for what, args, status, text in [
-        ('missing', ['a=ones.npy'], 5, "E0501 missing input 'b' (float32 [n,3]); given: a"),
-        ('all missing', [], 5, "E0501 missing input 'a' (float32 [n,3]); given: none"),
-        ('one too many', ['ones.npy', 'ones.npy', 'twos.npy'], 5, "E0507 'twos.npy' is one too many: the model has 2 inputs to fill"),
+        ('missing', ['a=ones.npy'], 5, "E0501 missing input 'b' (float32 [n,3]); given: a\n"
+         'hint: b=FILE gives it; --random fills what is not given'),
+        ('all missing', [], 5, "E0501 missing input 'a' (float32 [n,3]); given: none\n"
+         'hint: a=FILE gives it; --random fills what is not given'),
+        ('one too many', ['ones.npy', 'ones.npy', 'twos.npy'], 5, "E0507 'twos.npy' is one too many: the model has 2 inputs to fill: a, b"),
         ('twice', ['a=ones.npy', 'a=twos.npy'], 2, "E1001 input 'a' is given twice"),
         ('misspelt', ['aa=ones.npy'], 5, "E0502 the model has no input 'aa'\nhint: the nearest names are 'a'"),
         ('nothing near', ['image=ones.npy'], 5, "E0502 the model has no input 'image'\nhint: it has 'a', 'b'"),
@@ -122,7 +124,8 @@ def test_bad_inputs():
         ('key of an npz', ['misspelt.npz'], 5, "E0502 misspelt.npz: the model has no input 'bb'\nhint: the nearest names are 'b'"),
         ('type', ['double.npy', 'twos.npy'], 5,
          "E0503 input 'a': expected float32, got float64\nhint: --cast converts it, or save the array as float32"),
-        ('rank', ['a:f32[3]=1', 'b=twos.npy'], 5, "E0504 input 'a': expected rank 2 [n,3], got rank 1 [3]"),
+        ('rank', ['a:f32[3]=1', 'b=twos.npy'], 5, "E0504 input 'a': expected rank 2 [n,3], got rank 1 [3]\n"
+         'hint: as a batch of one, [1,3], it would fit'),
         ('dim', ['wide.npy', 'twos.npy'], 5,
          "E0504 input 'a': axis 1: expected 3, got 4; expected shape [n,3], got [2,4]\n"
          'hint: axis 1 is fixed in the model; re-export it with a dynamic axis to feed other sizes'),
@@ -298,7 +301,8 @@ def test_looking_inside():
     save('nan.onnx', [helper.make_node('Log', ['x'], ['l'], 'log'), helper.make_node('Neg', ['l'], ['y'], 'neg')],
          [('x', FLOAT, [2])], [('y', FLOAT, [2])])
     says('the first NaN', ['run', 'nan.onnx', 'x:f32[2]=-1,1', '--log-level', 'info'], 0,
-         "info: E0603 node 0 'log' (Log-13): made NaN or Inf from finite inputs: x float32[2] -1 to 1\n")
+         "info: E0603 node 0 'log' (Log-13): made NaN or Inf from finite inputs: l float32[2]: 1 of 2, first at [0]: nan; "
+         'from x float32[2] -1 to 1\n')
 
 
 def test_options():
@@ -357,7 +361,7 @@ def test_options():
     status, out, err = minirt('run', 'add.onnx', 'a=ones.npy', '--json')
     check('options: --json of an error', status == 5 and json.loads(out)['error'] == {
         'code': 'E0501', 'status': 5, 'kind': 'bad input', 'node': -1, 'where': None,
-        'text': "missing input 'b' (float32 [n,3]); given: a", 'hint': None}, out)
+        'text': "missing input 'b' (float32 [n,3]); given: a", 'hint': 'b=FILE gives it; --random fills what is not given'}, out)
     check('options: --json=FILE', minirt('run', 'add.onnx', 'in.npz', '--json=r.json')[0] == 0 and
           json.loads(pathlib.Path('r.json').read_text())['schema'] == 'minirt.run/1')
     for args in ['--help'], ['-h'], ['help', 'run'], ['run', '--help'], ['compare', '-h'], ['--version'], ['man']:

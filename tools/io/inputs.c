@@ -207,19 +207,30 @@ static mr_status read_set(reading *r, const char *path, mr_file_kind kind)
     return r->e->status;
 }
 
+static mr_status too_many(reading *r, const char *path)
+{
+    const mr_graph *g = r->f->g;
+    char names[512] = "";
+    size_t at = 0;
+    int n = 0;
+    for (int k = 0; k < g->n_inputs; k++) {
+        if (g->values[g->inputs[k]].init) continue;
+        if (at < sizeof names)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", n ? ", " : ": ", r->names[k]);
+        n++;
+    }
+    return mr_fail(r->e, MR_E_INPUT_EXTRA, "'%s' is one too many: the model has %d input%s to fill%s", path, n,
+                   n == 1 ? "" : "s", names);
+}
+
 static mr_status read_positional(reading *r, const char *path)
 {
     mr_file_kind kind;
     if (mr_is_folder(path)) return read_testset(r, path);
     if (mr_file_kind_of(path, &kind, r->e)) return r->e->status;
     if (kind == MR_FILE_NPZ || kind == MR_FILE_SAFETENSORS) return read_set(r, path, kind);
-    int i = next_free(r), n = 0;
-    const mr_graph *g = r->f->g;
-    for (int k = 0; k < g->n_inputs; k++) n += !g->values[g->inputs[k]].init;
-    if (i < 0)
-        return mr_fail(r->e, MR_E_INPUT_EXTRA, "'%s' is one too many: the model has %d input%s to fill", path, n,
-                       n == 1 ? "" : "s");
-    return read_file(r, i, path);
+    int i = next_free(r);
+    return i < 0 ? too_many(r, path) : read_file(r, i, path);
 }
 
 /* A name is a name of the model first; what has none may still be a file, and what is no file was a name misspelt. */

@@ -257,7 +257,7 @@ mr_status mr_pb_parse(const void *bytes, size_t size, mr_type expected, mr_value
     ProtobufCMessage *m;
     mr_error why = {0};
     if (mr_wire_unpack(message_of(expected.kind), bytes, size, &m, &why) != MR_OK) {
-        if (why.code == MR_E_TRUNCATED)
+        if (why.code == MR_E_TRUNCATED && !mr_sniff(bytes, size))
             mr_fail(e, MR_E_INPUT_FORMAT, "truncated: the file ends inside a field of its %s",
                     message_of(expected.kind)->short_name);
         else
