@@ -3,6 +3,7 @@
 #include "kernels/cpu/simd_avx2.h"
 
 #define TILE_ROWS      6
+#define LANES_TILE     8
 #define FLOPS_PER_BYTE 6 /* of weights from memory */
 #include "kernels/cpu/conv_levels.inc"
 

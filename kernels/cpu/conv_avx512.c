@@ -3,6 +3,7 @@
 #include "kernels/cpu/simd_avx512.h"
 
 #define TILE_ROWS      12
+#define LANES_TILE     14
 #define FLOPS_PER_BYTE 13 /* of weights from memory */
 #include "kernels/cpu/conv_levels.inc"
 

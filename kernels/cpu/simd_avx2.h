@@ -113,6 +113,22 @@ static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
     vf_store(p + 24, _mm256_permute2f128_ps(x2, x3, 0x31));
 }
 
+/* Rows become columns. */
+static inline void vf_transpose(vf r[VF])
+{
+    vf t[VF];
+    for (int i = 0; i < VF; i += 4) {
+        vf a = _mm256_unpacklo_ps(r[i], r[i + 1]), b = _mm256_unpackhi_ps(r[i], r[i + 1]);
+        vf c = _mm256_unpacklo_ps(r[i + 2], r[i + 3]), d = _mm256_unpackhi_ps(r[i + 2], r[i + 3]);
+        t[i] = _mm256_shuffle_ps(a, c, 0x44), t[i + 1] = _mm256_shuffle_ps(a, c, 0xee);
+        t[i + 2] = _mm256_shuffle_ps(b, d, 0x44), t[i + 3] = _mm256_shuffle_ps(b, d, 0xee);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[i] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x20);
+        r[i + 4] = _mm256_permute2f128_ps(t[i], t[i + 4], 0x31);
+    }
+}
+
 static inline vf vf_load_f16(const mr_f16 *p)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));

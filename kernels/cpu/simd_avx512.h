@@ -115,6 +115,24 @@ static inline void vf_interleave(vf a, vf b, vf c, vf d, float *p)
     vf_store(p + 48, _mm512_shuffle_f32x4(y1, y3, 0xdd));
 }
 
+/* Rows become columns. */
+static inline void vf_transpose(vf r[VF])
+{
+    vf t[VF];
+    for (int i = 0; i < VF; i += 4) {
+        vf a = _mm512_unpacklo_ps(r[i], r[i + 1]), b = _mm512_unpackhi_ps(r[i], r[i + 1]);
+        vf c = _mm512_unpacklo_ps(r[i + 2], r[i + 3]), d = _mm512_unpackhi_ps(r[i + 2], r[i + 3]);
+        t[i] = _mm512_shuffle_ps(a, c, 0x44), t[i + 1] = _mm512_shuffle_ps(a, c, 0xee);
+        t[i + 2] = _mm512_shuffle_ps(b, d, 0x44), t[i + 3] = _mm512_shuffle_ps(b, d, 0xee);
+    }
+    for (int i = 0; i < 4; i++) { /* t[i + 4k]: elements i, i + 4 … of rows 4k … 4k + 3 */
+        vf a = _mm512_shuffle_f32x4(t[i], t[i + 4], 0x88), b = _mm512_shuffle_f32x4(t[i], t[i + 4], 0xdd);
+        vf c = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0x88), d = _mm512_shuffle_f32x4(t[i + 8], t[i + 12], 0xdd);
+        r[i] = _mm512_shuffle_f32x4(a, c, 0x88), r[i + 8] = _mm512_shuffle_f32x4(a, c, 0xdd);
+        r[i + 4] = _mm512_shuffle_f32x4(b, d, 0x88), r[i + 12] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
+
 static inline vf vf_load_f16(const mr_f16 *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
