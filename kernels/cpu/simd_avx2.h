@@ -129,6 +129,12 @@ static inline void vf_transpose(vf r[VF])
     }
 }
 
+/* (p[i] ^ flip) - zero */
+static inline vf vf_load_bytes(const uint8_t *p, uint8_t flip, int32_t zero)
+{
+    __m256i v = _mm256_cvtepu8_epi32(_mm_xor_si128(_mm_loadl_epi64((const __m128i *)p), _mm_set1_epi8((char)flip)));
+    return _mm256_cvtepi32_ps(_mm256_sub_epi32(v, _mm256_set1_epi32(zero)));
+}
 static inline vf vf_load_f16(const mr_f16 *p)
 {
     return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)p));

@@ -133,6 +133,12 @@ static inline void vf_transpose(vf r[VF])
     }
 }
 
+/* (p[i] ^ flip) - zero */
+static inline vf vf_load_bytes(const uint8_t *p, uint8_t flip, int32_t zero)
+{
+    __m512i v = _mm512_cvtepu8_epi32(_mm_xor_si128(_mm_loadu_si128((const __m128i *)p), _mm_set1_epi8((char)flip)));
+    return _mm512_cvtepi32_ps(_mm512_sub_epi32(v, _mm512_set1_epi32(zero)));
+}
 static inline vf vf_load_f16(const mr_f16 *p)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
