@@ -30,7 +30,10 @@ static mr_status infer(mr_call *c)
     if (s.rank < 0) return mr_out_tensor(c, 0, MR_I64, &s);
     mr_status st = mr_want_axis(c, p->axis, s.rank, "attribute axis", &axis);
     if (st) return st;
+    bool empty = s.d[axis] == 0;
     s.d[axis] = 1;
+    if (empty && mr_shape_some(&s))
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "axis %d has no elements to choose from", axis);
     if (!p->keepdims) {
         s.rank--;
         for (int d = axis; d < s.rank; d++) s.d[d] = s.d[d + 1];
@@ -48,37 +51,32 @@ static mr_fn have_cuda(const mr_call *c)
     return MR_CUDA_SLOT(c, arg, mr_in_dtype(c, 0));
 }
 
-static mr_status args_of(mr_call *c, mr_arg_args *a)
+static mr_arg_args args_of(const mr_call *c)
 {
     const arg_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
-    *a = (mr_arg_args){x->data,
-                       c->out[0].t->data,
-                       mr_dims_product(x->dims, 0, axis),
-                       x->dims[axis],
-                       mr_dims_product(x->dims, axis + 1, x->rank),
-                       p->min,
-                       p->last,
-                       c->pool};
-    if (a->n == 0 && a->outer * a->inner > 0)
-        return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "axis %d has no elements to choose from", axis);
-    return MR_OK;
+    return (mr_arg_args){x->data,
+                         c->out[0].t->data,
+                         mr_dims_product(x->dims, 0, axis),
+                         x->dims[axis],
+                         mr_dims_product(x->dims, axis + 1, x->rank),
+                         p->min,
+                         p->last,
+                         c->pool};
 }
 
 static mr_status run(mr_call *c)
 {
-    mr_arg_args a;
-    mr_status st = args_of(c, &a);
-    if (!st) ((void (*)(const mr_arg_args *))c->fn)(&a);
-    return st;
+    mr_arg_args a = args_of(c);
+    ((void (*)(const mr_arg_args *))c->fn)(&a);
+    return MR_OK;
 }
 
 static mr_status launch(mr_call *c)
 {
-    mr_arg_args a;
-    mr_status st = args_of(c, &a);
-    return st ? st : mr_launched(c, ((mr_cuda_arg_fn)c->fn)(c->stream, &a));
+    mr_arg_args a = args_of(c);
+    return mr_launched(c, ((mr_cuda_arg_fn)c->fn)(c->stream, &a));
 }
 
 static const mr_impl impls[] = {{.name = "arg_cuda", .dev = MR_CUDA, .have = have_cuda, .run = launch},

@@ -32,6 +32,16 @@ static mr_status want_values(mr_call *c, const char *name, int got, int want)
     return mr_call_fail(c, MR_E_SHAPES, "attribute %s has %d values, needs %d", name, got, want);
 }
 
+/* Along axis d of n: where a block can begin. */
+static int64_t blocks_of(const mr_call *c, int d, int n, int64_t image, int64_t block)
+{
+    const col2im_params *p = c->params;
+    int64_t stride = p->n_strides < 0 ? 1 : p->strides[d], dilation = p->n_dilations < 0 ? 1 : p->dilations[d];
+    int64_t pads = p->n_pads < 0 ? 0 : p->pads[d] + p->pads[n + d];
+    int64_t room = image + pads - dilation * (block - 1) - 1;
+    return room < 0 ? 0 : room / stride + 1;
+}
+
 /* The axes, as far as the two shapes are known (extents of -1: unknown), and their number n, -1: unknown. */
 static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
 {
@@ -40,16 +50,18 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
     int blocks = -1;
     mr_status st = mr_in_dims(c, 1, image, n);
     if (!st) st = mr_in_dims(c, 2, block, &blocks);
-    if (st || *n < 0 || blocks < 0) return *n = *n < 0 ? blocks : *n, st;
-    if (*n != blocks)
+    if (st) return st;
+    bool both = *n >= 0 && blocks >= 0;
+    if (both && *n != blocks)
         return mr_call_fail(c, MR_E_SHAPES, "image_shape has %d elements, block_shape has %d", *n, blocks);
+    if (*n < 0) *n = blocks;
     if (*n > MR_MAX_RANK - 2)
         return mr_call_fail_in(c, MR_E_RANK, 1, "the image would have %d dimensions; minirt's tensors have at most %d",
                                *n + 2, MR_MAX_RANK);
-    if (!st) st = want_values(c, "strides", p->n_strides, *n);
-    if (!st) st = want_values(c, "dilations", p->n_dilations, *n);
-    if (!st) st = want_values(c, "pads", p->n_pads, 2 * *n);
-    for (int d = 0; d < *n && !st; d++) {
+    if (*n >= 0) st = want_values(c, "strides", p->n_strides, *n);
+    if (!st && *n >= 0) st = want_values(c, "dilations", p->n_dilations, *n);
+    if (!st && *n >= 0) st = want_values(c, "pads", p->n_pads, 2 * *n);
+    for (int d = 0; both && d < *n && !st; d++) {
         mr_col2im_axis *a = &axis[d];
         *a = (mr_col2im_axis){image[d],
                               block[d],
@@ -60,11 +72,24 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
         if ((c->in[1].t && image[d] < 0) || (c->in[2].t && block[d] < 1))
             return mr_call_fail(c, MR_E_NODE_VALUE, "axis %d: an image of %lld elements, a block of %lld", d,
                                 (long long)image[d], (long long)block[d]);
-        if (image[d] < 0 || block[d] < 0) continue;
-        int64_t room = image[d] + a->pad + (p->n_pads < 0 ? 0 : p->pads[*n + d]) - a->dilation * (block[d] - 1) - 1;
-        a->blocks = room < 0 ? 0 : room / a->stride + 1;
+        if (image[d] >= 0 && block[d] >= 0) a->blocks = blocks_of(c, d, *n, image[d], block[d]);
     }
     return st;
+}
+
+/* One row has blocks of one element, whatever block_shape turns out to be; the pads alone give some of them. */
+static mr_status want_room(mr_call *c, int n)
+{
+    const mr_shape *x = &c->in[0].shape;
+    int64_t least = 1;
+    if (x->rank < 0 || x->d[1] != 1 || x->d[2] < 1) return MR_OK;
+    for (int d = 0; d < n; d++) {
+        int64_t pads = blocks_of(c, d, n, 0, 1);
+        if (pads > 1 && __builtin_mul_overflow(least, pads, &least)) least = INT64_MAX;
+    }
+    if (least <= x->d[2]) return MR_OK;
+    return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld blocks, the pads alone give %lld", (long long)x->d[2],
+                           (long long)least);
 }
 
 static mr_status want_blocks(mr_call *c, const mr_col2im_axis *axis, int n, mr_dim *channels)
@@ -96,6 +121,7 @@ static mr_status infer(mr_call *c)
     mr_shape y = n < 0 ? mr_shape_unknown() : mr_shape_of_rank(n + 2);
     if (!st && n >= 0) {
         st = want_blocks(c, axis, n, &y.d[1]);
+        if (!st) st = want_room(c, n);
         y.d[0] = c->in[0].shape.rank < 0 ? MR_DIM_UNKNOWN : c->in[0].shape.d[0];
         for (int d = 0; d < n; d++) y.d[d + 2] = axis[d].image;
     }

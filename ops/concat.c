@@ -149,7 +149,7 @@ static bool given_length(const mr_call *c, const split_params *p, int k, int64_t
 
 static mr_status given_lengths(mr_call *c, const split_params *p, mr_dim dim, mr_dim *lengths)
 {
-    int64_t n = p->n >= 0 ? p->n : c->in[1].t ? mr_tensor_count(c->in[1].t) : mr_elems_count(c, 1), sum = 0;
+    int64_t n = p->n >= 0 ? p->n : mr_in_count(c, 1), sum = 0;
     bool known = n >= 0;
     if (n >= 0 && n != c->n_out)
         return mr_call_fail(c, MR_E_SHAPES, "split has %lld lengths, but the node has %d outputs", (long long)n,

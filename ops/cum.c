@@ -18,15 +18,15 @@ static void read(mr_reader *r, void *params)
 static mr_status axis_of(mr_call *c, int rank, int *axis)
 {
     const mr_tensor *t = c->in[1].t;
-    if (mr_tensor_count(t) != 1)
-        return mr_call_fail_in(c, MR_E_SHAPES, 1, "expected one axis, got %lld", (long long)mr_tensor_count(t));
     return mr_want_axis(c, mr_tensor_int(t, 0), rank, "input axis", axis);
 }
 
 static mr_status infer(mr_call *c)
 {
     int axis, rank = c->in[0].shape.rank;
-    mr_status st = mr_want_rank(c, 1, 0, 1);
+    mr_status st = mr_want_rank(c, 0, 1, MR_MAX_RANK);
+    if (!st) st = mr_want_rank(c, 1, 0, 1);
+    if (!st) st = mr_want_one(c, 1);
     if (!st && rank >= 0 && c->in[1].t) st = axis_of(c, rank, &axis);
     return st ? st : mr_infer_like(c);
 }

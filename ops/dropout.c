@@ -10,12 +10,19 @@ typedef struct dropout_params {
     int64_t seed;
 } dropout_params;
 
+static bool is_ratio(double ratio)
+{
+    return ratio >= 0 && ratio < 1;
+}
+
 static void read_1(mr_reader *r, void *params)
 {
     dropout_params *p = params;
     p->ratio = mr_read_float(r, "ratio", 0.5f);
     p->training = !mr_read_int(r, "is_test", 0);
     p->typed_mask = true;
+    if (p->training && !is_ratio(p->ratio))
+        mr_read_fail(r, MR_E_ATTRIBUTE, "attribute ratio = %g is outside [0,1)", p->ratio);
     mr_read_ignore(r, "consumed_inputs");
 }
 
@@ -34,12 +41,38 @@ static void read_12(mr_reader *r, void *params)
     p->seed = mr_read_int(r, "seed", 0);
 }
 
+/* *v becomes what the input says, if it is there; false: not known yet. */
+static bool scalar(const mr_call *c, int i, double *v)
+{
+    const mr_tensor *t = mr_in_has(c, i) ? c->in[i].t : NULL;
+    if (t) mr_wide_load_f64(t->dtype, t->data, 1, v);
+    return t || !mr_in_has(c, i);
+}
+
+static mr_status want_ratio(mr_call *c, double *ratio, bool *training)
+{
+    const dropout_params *p = c->params;
+    double told = p->training;
+    *ratio = p->ratio;
+    bool known = scalar(c, 1, ratio);
+    known = scalar(c, 2, &told) && known;
+    *training = told != 0;
+    if (!known || !*training || is_ratio(*ratio)) return MR_OK;
+    return mr_call_fail(c, MR_E_NODE_VALUE, "ratio %g is outside [0,1)", *ratio);
+}
+
 static mr_status infer(mr_call *c)
 {
     const dropout_params *p = c->params;
     mr_status st = MR_OK;
-    for (int i = 1; i < 3 && !st; i++)
-        if (mr_in_has(c, i)) st = mr_want_rank(c, i, 0, 1);
+    for (int i = 1; i < 3 && !st; i++) {
+        if (!mr_in_has(c, i)) continue;
+        st = mr_want_rank(c, i, 0, 1);
+        if (!st) st = mr_want_one(c, i);
+    }
+    double ratio;
+    bool training;
+    if (!st) st = want_ratio(c, &ratio, &training);
     if (st) return st;
     mr_out_like(c, 0, 0);
     return mr_out_tensor(c, 1, p->typed_mask ? mr_in_dtype(c, 0) : MR_BOOL, &c->in[0].shape);
@@ -51,25 +84,13 @@ static mr_fn have(const mr_call *c)
     return MR_SLOT(c->cpu->dropout.dropout, mr_in_dtype(c, 0));
 }
 
-static mr_status scalar(mr_call *c, int i, double *v)
-{
-    if (!mr_in_has(c, i)) return MR_OK;
-    const mr_tensor *t = c->in[i].t;
-    if (mr_tensor_count(t) != 1)
-        return mr_call_fail_in(c, MR_E_SHAPES, i, "expected one element, got %lld", (long long)mr_tensor_count(t));
-    mr_wide_load_f64(t->dtype, t->data, 1, v);
-    return MR_OK;
-}
-
 static mr_status run(mr_call *c)
 {
     const dropout_params *p = c->params;
-    double ratio = p->ratio, training = p->training;
-    mr_status st = scalar(c, 1, &ratio);
-    if (!st) st = scalar(c, 2, &training);
+    double ratio;
+    bool training;
+    mr_status st = want_ratio(c, &ratio, &training);
     if (st) return st;
-    if (training != 0 && !(ratio >= 0 && ratio < 1))
-        return mr_call_fail(c, MR_E_NODE_VALUE, "ratio %g is outside [0,1)", ratio);
     mr_random random;
     mr_random_seed(&random, (uint32_t)(p->seeded ? (uint64_t)p->seed : mr_call_entropy(c)));
     mr_dropout_args a = {.x = c->in[0].t->data,
@@ -77,7 +98,7 @@ static mr_status run(mr_call *c)
                          .n = mr_tensor_count(c->in[0].t),
                          .type = c->in[0].t->dtype,
                          .ratio = ratio,
-                         .random = training != 0 && ratio != 0 ? &random : NULL};
+                         .random = training && ratio != 0 ? &random : NULL};
     if (mr_out_wanted(c, 1)) a.mask = c->out[1].t->data, a.mask_type = c->out[1].t->dtype;
     ((void (*)(const mr_dropout_args *))c->fn)(&a);
     return MR_OK;

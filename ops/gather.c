@@ -48,6 +48,7 @@ static mr_status gather_infer(mr_call *c)
     if (!st && x->rank >= 0 && index->rank >= 0) {
         int axis;
         st = mr_want_axis(c, p->axis, x->rank, "attribute axis", &axis);
+        if (!st) st = mr_want_axis_of_indices(c, 1, axis);
         s.rank = x->rank - 1 + index->rank;
         if (!st && s.rank > MR_MAX_RANK)
             st = mr_call_fail_in(c, MR_E_RANK, 1, "the result would have rank %d, at most %d", s.rank, MR_MAX_RANK);
@@ -98,6 +99,7 @@ static mr_status elements_infer(mr_call *c)
         int axis;
         st = mr_want_axis(c, p->axis, x->rank, "attribute axis", &axis);
         if (!st) st = mr_want_rank(c, 1, x->rank, x->rank);
+        if (!st) st = mr_want_axis_of_indices(c, 1, axis);
         for (int d = 0; !st && index->rank >= 0 && d < x->rank; d++)
             if (d != axis && x->d[d] >= 0 && index->d[d] > x->d[d])
                 st = mr_call_fail_in(c, MR_E_SHAPES, 1, "axis %d has %lld, but 'data' has only %lld there", d,
@@ -165,6 +167,7 @@ static mr_status nd_infer(mr_call *c)
         if (k < 1 || k > x->rank - b)
             return mr_call_fail_in(c, MR_E_SHAPES, 1, "tuples of %lld, which must be 1 … %lld long", (long long)k,
                                    (long long)(x->rank - b));
+        if ((st = mr_want_axes_of_tuples(c, 1, (int)b))) return st;
         int lead = index->rank - 1, tail = (int)(x->rank - b - k);
         if (lead + tail > MR_MAX_RANK)
             return mr_call_fail_in(c, MR_E_RANK, 1, "the result would have rank %d, at most %d", lead + tail,
@@ -223,8 +226,8 @@ static mr_status one_hot_infer(mr_call *c)
     mr_dim depth = mr_elems_count(c, 1) == 1 ? mr_elem(c, 1, 0) : MR_DIM_UNKNOWN;
     mr_status st = mr_want_rank(c, 2, 1, 1);
     if (!st && c->in[2].shape.rank == 1) st = mr_want_dim(c, c->in[2].shape.d[0], 2, "values are [off, on]", NULL);
+    if (!st) st = mr_want_one(c, 1);
     if (!st && c->in[1].t) {
-        if (mr_tensor_count(c->in[1].t) != 1) return mr_call_fail_in(c, MR_E_RANK, 1, "expected one element");
         depth = as_int64(c->in[1].t, 0);
         if (depth < 0 || depth == INT64_MAX)
             return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "depth %g", mr_tensor_real(c->in[1].t, 0));

@@ -26,6 +26,7 @@ static void read(mr_reader *r, void *params)
 static mr_status infer(mr_call *c)
 {
     const mr_shape *x = &c->in[0].shape, *grid = &c->in[1].shape;
+    const grid_params *p = c->params;
     const bool planes_only = mr_call_version(c) < 20;
     int lo = planes_only ? 4 : 3, rank = x->rank >= 0 ? x->rank : grid->rank;
     mr_status st = mr_want_rank(c, 0, lo, planes_only ? 4 : MR_MAX_RANK);
@@ -39,6 +40,10 @@ static mr_status infer(mr_call *c)
     if (!st && grid->rank >= 0 && grid->d[rank - 1] >= 0 && grid->d[rank - 1] != rank - 2)
         st = mr_call_fail_in(c, MR_E_SHAPES, 1,
                              "expected %d coordinates in the last axis, one for each spatial axis of X", rank - 2);
+    bool empty = false;
+    for (int d = 2; d < x->rank; d++) empty |= x->d[d] == 0;
+    if (!st && empty && mr_shape_some(&y) && p->padding != MR_GRID_ZEROS)
+        st = mr_call_fail_in(c, MR_E_SHAPES, 0, "has no elements to take");
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
@@ -81,8 +86,6 @@ static mr_status run(mr_call *c)
                       .align_corners = p->align_corners,
                       .pool = c->pool};
     memcpy(a.dims, x->dims + 2, sizeof *a.dims * (size_t)a.rank);
-    if (mr_dims_product(a.dims, 0, a.rank) == 0 && mr_tensor_count(c->out[0].t) > 0 && p->padding != MR_GRID_ZEROS)
-        return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "has no elements to take");
     ((void (*)(const mr_grid_args *))c->fn)(&a);
     return MR_OK;
 }

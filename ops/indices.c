@@ -1,6 +1,8 @@
 /* indices.c: are the elements of an index tensor inside their axis? */
 #include "ops/indices.h"
 
+#include "ops/rules.h"
+
 #include <stdio.h>
 
 static mr_status outside(mr_call *c, int i, int64_t at, int64_t dim)
@@ -36,6 +38,14 @@ mr_status mr_want_indices(mr_call *c, int i, int64_t dim)
     return MR_OK;
 }
 
+mr_status mr_want_axis_of_indices(mr_call *c, int i, int axis)
+{
+    mr_dim dim = c->in[0].shape.d[axis];
+    if (dim == 0 && mr_shape_some(&c->in[i].shape))
+        return mr_call_fail_in(c, MR_E_SHAPES, i, "axis %d of input 0 has no elements to point to", axis);
+    return dim > 0 && c->in[i].t ? mr_want_indices(c, i, dim) : MR_OK;
+}
+
 mr_status mr_want_tuples(mr_call *c, int i, const int64_t *dims)
 {
     const mr_tensor *t = c->in[i].t;
@@ -46,6 +56,19 @@ mr_status mr_want_tuples(mr_call *c, int i, const int64_t *dims)
         if (++j == width) j = 0;
     }
     return MR_OK;
+}
+
+mr_status mr_want_axes_of_tuples(mr_call *c, int i, int batch)
+{
+    const mr_shape *x = &c->in[0].shape, *index = &c->in[i].shape;
+    const mr_dim *dims = x->d + batch;
+    bool known = true;
+    for (int64_t j = 0; j < index->d[index->rank - 1]; j++) {
+        if (dims[j] == 0 && mr_shape_some(index))
+            return mr_call_fail_in(c, MR_E_SHAPES, i, "axis %d of input 0 has no elements to point to", batch + (int)j);
+        known &= dims[j] >= 0;
+    }
+    return known && c->in[i].t ? mr_want_tuples(c, i, dims) : MR_OK;
 }
 
 void mr_lines_of(const mr_call *c, int i, int axis, mr_lines *l)

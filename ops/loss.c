@@ -54,6 +54,8 @@ static mr_status infer(mr_call *c)
     mr_shape s = c->in[1].shape, scalar = mr_shape_scalar();
     mr_status st = want_target(c, &s);
     if (!st) st = want_weight(c);
+    if (!st && c->in[0].shape.rank >= 0 && c->in[0].shape.d[1] == 0 && mr_shape_some(&s) && !p->ignores)
+        st = mr_call_fail_in(c, MR_E_SHAPES, 0, "has no classes");
     if (st) return st;
     mr_out_tensor(c, 0, mr_in_dtype(c, 0), p->reduction == NONE ? &s : &scalar);
     return mr_out_like(c, 1, 0);

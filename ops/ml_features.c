@@ -14,6 +14,8 @@ static mr_status extractor_infer(mr_call *c)
     mr_shape s = x->rank == 1 ? (mr_shape){.rank = 2, .d = {1}} : *x;
     mr_status st = mr_want_rank(c, 0, 1, MR_MAX_RANK);
     if (st) return st;
+    if (x->rank > 0 && x->d[x->rank - 1] == 0 && mr_shape_some(index))
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has no features to pick");
     if (s.rank > 0) {
         s.d[s.rank - 1] = index->rank < 0 ? MR_DIM_UNKNOWN : 1;
         for (int i = 0; i < index->rank; i++) s.d[s.rank - 1] = mr_dim_mul(s.d[s.rank - 1], index->d[i]);

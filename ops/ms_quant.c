@@ -9,15 +9,6 @@
 #include "ops/elementwise.h"
 #include "ops/flops.h"
 
-mr_status mr_want_one(mr_call *c, int i)
-{
-    const mr_shape *s = &c->in[i].shape;
-    if (!mr_in_has(c, i)) return MR_OK;
-    for (int d = 0; d < s->rank; d++)
-        if (s->d[d] >= 0 && s->d[d] != 1) return mr_call_fail_in(c, MR_E_SHAPES, i, "must be one number");
-    return MR_OK;
-}
-
 void mr_code_table(mr_dtype from, double scale, int32_t zero, double (*f)(double v, const void *arg), const void *arg,
                    mr_dtype to, double to_scale, int32_t to_zero, uint8_t *table)
 {

@@ -7,9 +7,6 @@
 
 #define MR_MS "com.microsoft"
 
-/* Input i is one number, in a tensor of any rank. */
-mr_status mr_want_one(mr_call *c, int i);
-
 static inline int mr_sign_of(mr_dtype d)
 {
     return d == MR_I8;

@@ -97,9 +97,18 @@ static bool pad_axes(mr_call *c, int rank, int64_t *axes, int *n)
 
 static int64_t pad_count(const mr_call *c, const pad_params *p)
 {
-    if (p->n >= 0) return p->n;
-    if (c->in[1].t) return mr_tensor_count(c->in[1].t);
-    return c->in[1].shape.rank == 1 ? c->in[1].shape.d[0] : mr_elems_count(c, 1);
+    return p->n >= 0 ? p->n : mr_in_count(c, 1);
+}
+
+/* How many there are is known before which. */
+static mr_status want_pads(mr_call *c, int rank)
+{
+    int64_t count = pad_count(c, c->params), n = mr_in_has(c, 3) ? mr_in_count(c, 3) : rank;
+    if (mr_in_has(c, 3) && n > rank)
+        return mr_call_fail_in(c, MR_E_SHAPES, 3, "has more axes than input 0, which has rank %d", rank);
+    if (count < 0 || n < 0 || count == 2 * n) return MR_OK;
+    return mr_call_fail(c, MR_E_SHAPES, "pads has %lld values, needs %lld: a begin and an end for each of %lld axes",
+                        (long long)count, (long long)(2 * n), (long long)n);
 }
 
 /* Pad k as the file or the input says it; false: not known. */
@@ -130,15 +139,11 @@ static mr_status pad_shape(mr_call *c, mr_shape *s, int64_t *begin, int64_t *end
 {
     const pad_params *p = c->params;
     int rank = s->rank, n;
-    int64_t axes[MR_MAX_RANK], count = pad_count(c, p);
+    int64_t axes[MR_MAX_RANK];
     bool seen[MR_MAX_RANK] = {0};
-    mr_status st = MR_OK;
-    if (mr_in_has(c, 3) && c->in[3].t && mr_tensor_count(c->in[3].t) > rank)
-        return mr_call_fail_in(c, MR_E_SHAPES, 3, "has more axes than input 0, which has rank %d", rank);
-    if (!pad_axes(c, rank, axes, &n) || count < 0) return *s = mr_shape_of_rank(rank), MR_OK;
-    if (count != 2 * n)
-        return mr_call_fail(c, MR_E_SHAPES, "pads has %lld values, needs %d: a begin and an end for each of %d axes",
-                            (long long)count, 2 * n, n);
+    mr_status st = want_pads(c, rank);
+    if (st) return st;
+    if (!pad_axes(c, rank, axes, &n) || pad_count(c, p) < 0) return *s = mr_shape_of_rank(rank), MR_OK;
     for (int k = 0; k < n; k++) {
         int axis;
         if ((st = mr_want_axis(c, axes[k], rank, "axes", &axis))) return st;
@@ -154,11 +159,28 @@ static mr_status pad_shape(mr_call *c, mr_shape *s, int64_t *begin, int64_t *end
     return MR_OK;
 }
 
+/* Negative pads take elements away first; modes that repeat what is left need some. */
+static int64_t left_of(int64_t dim, int64_t begin, int64_t end)
+{
+    return dim + (begin < 0 ? begin : 0) + (end < 0 ? end : 0);
+}
+
+static mr_status want_left(mr_call *c, const mr_shape *s, const int64_t *begin, const int64_t *end)
+{
+    for (int d = 0; d < s->rank && mr_shape_some(s); d++)
+        if (left_of(c->in[0].shape.d[d], begin[d], end[d]) <= 0)
+            return mr_call_fail_in(c, MR_E_SHAPES, 0, "axis %d has no elements left to repeat", d);
+    return MR_OK;
+}
+
 static mr_status pad_infer(mr_call *c)
 {
+    const pad_params *p = c->params;
     mr_shape s = c->in[0].shape;
     int64_t begin[MR_MAX_RANK] = {0}, end[MR_MAX_RANK] = {0};
     mr_status st = s.rank < 0 ? MR_OK : pad_shape(c, &s, begin, end);
+    if (!st && p->n < 0) st = mr_want_one(c, 2);
+    if (!st && p->mode != PAD_CONSTANT) st = want_left(c, &s, begin, end);
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
@@ -177,19 +199,16 @@ static size_t pad_scratch(const mr_call *c)
     return n * sizeof(int64_t);
 }
 
-static mr_status pad_constant(mr_call *c, const int64_t *begin)
+static void pad_constant(const mr_call *c, const int64_t *begin)
 {
     const pad_params *p = c->params;
     mr_dtype d = c->out[0].t->dtype;
     _Alignas(16) char value[MR_ELEMENT_BYTES] = {0};
-    if (mr_in_has(c, 2)) {
-        if (mr_tensor_count(c->in[2].t) != 1) return mr_call_fail_in(c, MR_E_RANK, 2, "expected a scalar");
+    if (mr_in_has(c, 2))
         memcpy(value, c->in[2].t->data, mr_dtype_size(d));
-    } else if (p->n >= 0) {
+    else if (p->n >= 0)
         mr_element_set(d, p->value, value);
-    }
     frame(c, begin, value);
-    return MR_OK;
 }
 
 /* Which of n elements stands at i, counted from the first one; i may be anything. */
@@ -202,8 +221,7 @@ static int64_t source(int mode, int64_t i, int64_t n)
     return i < n ? i : period - i;
 }
 
-/* Negative pads take elements away first; the others then repeat what is left. */
-static mr_status pad_repeating(mr_call *c, const int64_t *begin, const int64_t *end)
+static void pad_repeating(const mr_call *c, const int64_t *begin, const int64_t *end)
 {
     const pad_params *p = c->params;
     const mr_tensor *x = c->in[0].t, *y = c->out[0].t;
@@ -212,9 +230,8 @@ static mr_status pad_repeating(mr_call *c, const int64_t *begin, const int64_t *
     mr_row_major(x->dims, x->rank, strides);
     for (int d = 0; d < x->rank; d++) {
         int64_t cut = begin[d] < 0 ? -begin[d] : 0;
-        left = x->dims[d] - cut - (end[d] < 0 ? -end[d] : 0);
+        left = left_of(x->dims[d], begin[d], end[d]);
         before = begin[d] < 0 ? 0 : begin[d];
-        if (left <= 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "axis %d has no elements left to repeat", d);
         for (int64_t i = 0; i < y->dims[d]; i++) map[i] = (cut + source(p->mode, i - before, left)) * strides[d];
         at[d] = map;
         map += y->dims[d];
@@ -228,7 +245,6 @@ static mr_status pad_repeating(mr_call *c, const int64_t *begin, const int64_t *
                       .run_length = left,
                       .pool = c->pool};
     ((void (*)(const mr_take_args *))c->fn)(&a);
-    return MR_OK;
 }
 
 static mr_status pad_run(mr_call *c)
@@ -238,8 +254,11 @@ static mr_status pad_run(mr_call *c)
     mr_shape s = c->in[0].shape;
     mr_status st = pad_shape(c, &s, begin, end);
     if (st || mr_tensor_count(c->out[0].t) == 0) return st;
-    if (p->mode == PAD_CONSTANT || s.rank == 0) return pad_constant(c, begin);
-    return pad_repeating(c, begin, end);
+    if (p->mode == PAD_CONSTANT || s.rank == 0)
+        pad_constant(c, begin);
+    else
+        pad_repeating(c, begin, end);
+    return MR_OK;
 }
 
 static const mr_impl pad_impls[] = {{.name = "pad_cpu", .have = pad_have, .run = pad_run, .scratch = pad_scratch}, {0}};

@@ -110,8 +110,10 @@ static mr_status infer_multinomial(mr_call *c)
     mr_shape s = mr_shape_of_rank(2);
     mr_status st = mr_want_rank(c, 0, 2, 2);
     if (st) return st;
-    if (c->in[0].shape.rank == 2) s.d[0] = c->in[0].shape.d[0];
     s.d[1] = ((const random_params *)c->params)->samples;
+    if (c->in[0].shape.rank < 0) return infer_as(c, &s);
+    s.d[0] = c->in[0].shape.d[0];
+    if (c->in[0].shape.d[1] == 0 && s.d[0] > 0) return mr_call_fail_in(c, MR_E_SHAPES, 0, "has no classes");
     return infer_as(c, &s);
 }
 

@@ -141,12 +141,6 @@ static mr_status want_count(mr_call *c, int i, int64_t got, int want)
                            (long long)got);
 }
 
-/* Elements of a vector, -1 where that is not known. */
-static int64_t length_of(const mr_call *c, int i)
-{
-    return c->in[i].shape.rank == 1 ? c->in[i].shape.d[0] : -1;
-}
-
 /* The part of the roi that belongs to each axis; false: not known yet. Without one, or where it does not matter, all.
  */
 static mr_status take_roi(mr_call *c, const int *axes, int n, mr_resize_axis_spec *spec, bool *known)
@@ -158,7 +152,7 @@ static mr_status take_roi(mr_call *c, const int *axes, int n, mr_resize_axis_spe
         return mr_call_fail(c, MR_E_ARITY, "coordinate_transformation_mode tf_crop_and_resize needs the input roi");
     const mr_tensor *t = c->in[p->roi].t;
     *known = t != NULL;
-    mr_status st = want_count(c, p->roi, length_of(c, p->roi), 2 * n);
+    mr_status st = want_count(c, p->roi, mr_in_count(c, p->roi), 2 * n);
     for (int k = 0; k < n && t && !st; k++) {
         spec[axes[k]].start = mr_tensor_real(t, k);
         spec[axes[k]].end = mr_tensor_real(t, n + k);
@@ -174,7 +168,7 @@ static mr_status take_scales(mr_call *c, const int *axes, int n, mr_resize_axis_
     const resize_params *p = c->params;
     const mr_tensor *t = p->n_scales >= 0 ? NULL : c->in[p->scales].t;
     mr_status st =
-        p->n_scales >= 0 ? want_count(c, -1, p->n_scales, n) : want_count(c, p->scales, length_of(c, p->scales), n);
+        p->n_scales >= 0 ? want_count(c, -1, p->n_scales, n) : want_count(c, p->scales, mr_in_count(c, p->scales), n);
     for (int k = 0; k < n && !st && (t || p->n_scales >= 0); k++) {
         mr_resize_axis_spec *a = &spec[axes[k]];
         double scale = t ? mr_tensor_real(t, k) : (double)p->scale[k], length = (double)a->in * scale;
@@ -249,10 +243,13 @@ static mr_status solve(mr_call *c, mr_resize_axis_spec *spec, mr_shape *y)
     if (sure && scales && sizes)
         return mr_call_fail(c, MR_E_ARITY, "both scales and sizes are given: expected one of them");
     if (sure && !scales && !sizes) return mr_call_fail(c, MR_E_ARITY, "neither scales nor sizes is given");
+    const int vectors[] = {p->roi, p->scales, p->sizes};
+    mr_status st = MR_OK;
+    for (int i = 0; i < 3 && !st; i++)
+        if (vectors[i] >= 0 && mr_in_has(c, vectors[i])) st = mr_want_rank(c, vectors[i], 0, 1);
     *y = *x;
-    if (x->rank < 0) return MR_OK;
-    mr_status st = axes_of(c, x->rank, axes, &n);
-    if (st) return st;
+    if (st || x->rank < 0) return st;
+    if ((st = axes_of(c, x->rank, axes, &n))) return st;
     for (int d = 0; d < x->rank; d++) spec[d] = (mr_resize_axis_spec){x->d[d], x->d[d], 1, 1, 0, 1};
     if ((st = take_roi(c, axes, n, spec, &roi_known))) return st;
     if (!sure)

@@ -10,6 +10,9 @@ typedef struct roi_params {
     bool half_pixel, max;
 } roi_params;
 
+/* Of a bin: a roi of absurd size would sample for hours. */
+#define MOST_SAMPLES 0x1p31
+
 static void want_positive(mr_reader *r, const roi_params *p)
 {
     if (p->height < 1 || p->width < 1)
@@ -29,6 +32,9 @@ static void read_align(mr_reader *r, void *params)
     p->max = mr_read_enum(r, "mode", modes, 0);
     p->half_pixel = mr_read_version(r) >= 16 && mr_read_enum(r, "coordinate_transformation_mode", coordinates, 1);
     want_positive(r, p);
+    if ((double)p->samples * (double)p->samples > MOST_SAMPLES)
+        mr_read_fail(r, MR_E_ATTRIBUTES, "attribute sampling_ratio = %lld: a bin takes at most 2^31 samples",
+                     (long long)p->samples);
     if (p->samples < 0)
         mr_read_fail(r, MR_E_ATTRIBUTE, "attribute sampling_ratio = %lld is negative", (long long)p->samples);
 }
@@ -55,6 +61,8 @@ static mr_status infer_rois(mr_call *c, int columns)
     if (rois->rank == 2 && rois->d[1] >= 0 && rois->d[1] != columns)
         return mr_call_fail_in(c, MR_E_SHAPES, 1, "expected %d numbers for each roi, got %lld", columns,
                                (long long)rois->d[1]);
+    if (x->rank == 4 && x->d[0] == 0 && mr_shape_some(rois))
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has no batch that a roi could be of");
     mr_shape y = {.rank = 4, .d = {MR_DIM_UNKNOWN, MR_DIM_UNKNOWN, p->height, p->width}};
     if (rois->rank == 2) y.d[0] = rois->d[0];
     if (x->rank == 4) y.d[1] = x->d[1];
@@ -111,15 +119,13 @@ static mr_status outside(mr_call *c, int i, int64_t roi, double batch)
                            (long long)c->in[0].t->dims[0] - 1);
 }
 
-/* A roi of absurd size would sample for hours. */
 static mr_status want_samples(mr_call *c, const mr_roi_args *a)
 {
-    const double most = 0x1p31;
     for (int64_t i = 0; i < a->n; i++) {
         const mr_tensor *r = c->in[1].t;
         mr_roi_axis w = mr_roi_axis_of(a, mr_tensor_real(r, 4 * i), mr_tensor_real(r, 4 * i + 2), a->out_width);
         mr_roi_axis h = mr_roi_axis_of(a, mr_tensor_real(r, 4 * i + 1), mr_tensor_real(r, 4 * i + 3), a->out_height);
-        if ((double)w.samples * (double)h.samples > most)
+        if ((double)w.samples * (double)h.samples > MOST_SAMPLES)
             return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "roi %lld would take %.3g samples in each bin", (long long)i,
                                    (double)w.samples * (double)h.samples);
     }

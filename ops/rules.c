@@ -28,6 +28,12 @@ bool mr_dim_known(mr_dim d)
 {
     return d >= 0;
 }
+bool mr_shape_some(const mr_shape *s)
+{
+    for (int d = 0; d < s->rank; d++)
+        if (s->d[d] <= 0) return false;
+    return s->rank >= 0;
+}
 bool mr_dim_same(mr_dim a, mr_dim b)
 {
     return a == b && a != MR_DIM_UNKNOWN;
@@ -133,6 +139,14 @@ mr_status mr_want_rank(mr_call *c, int i, int lo, int hi)
     return mr_call_fail_in(c, MR_E_RANK, i, "expected rank %d to %d, got rank %d", lo, hi, r);
 }
 
+mr_status mr_want_one(mr_call *c, int i)
+{
+    const mr_shape *s = &c->in[i].shape;
+    for (int d = 0; mr_in_has(c, i) && d < s->rank; d++)
+        if (s->d[d] >= 0 && s->d[d] != 1) return mr_call_fail_in(c, MR_E_SHAPES, i, "expected one element");
+    return MR_OK;
+}
+
 mr_status mr_want_dim(mr_call *c, mr_dim a, mr_dim b, const char *what, mr_dim *out)
 {
     if (a >= 0 && b >= 0 && a != b)
@@ -161,6 +175,12 @@ mr_status mr_in_dims(mr_call *c, int i, mr_dim *d, int *n)
     *n = (int)count;
     for (int k = 0; k < *n; k++) d[k] = a->t ? mr_tensor_int(a->t, k) : a->elems ? a->elems[k] : MR_DIM_UNKNOWN;
     return MR_OK;
+}
+
+int64_t mr_in_count(const mr_call *c, int i)
+{
+    const mr_shape *s = &c->in[i].shape;
+    return mr_shape_known(s) ? mr_dims_product(s->d, 0, s->rank) : -1;
 }
 
 bool mr_in_ints(mr_call *c, int i, int64_t *d, int *n)

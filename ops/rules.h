@@ -19,6 +19,8 @@ mr_status mr_infer_broadcast_bool(mr_call *c);
 mr_status mr_broadcast_into(mr_call *c, mr_shape *a, const mr_shape *b, int i);
 /* Input i must have this rank (or lie between lo and hi). Unknown ranks pass. */
 mr_status mr_want_rank(mr_call *c, int i, int lo, int hi);
+/* Input i, when it is there, has one element, whatever its rank. */
+mr_status mr_want_one(mr_call *c, int i);
 /* Two dims that must be equal; *out (may be NULL) gets the one that is known. what: the rule in words. */
 mr_status mr_want_dim(mr_call *c, mr_dim a, mr_dim b, const char *what, mr_dim *out);
 /* Axis in [-rank, rank-1] → [0, rank-1]; what: "attribute axis" … Fails when outside. */
@@ -26,9 +28,12 @@ mr_status mr_want_axis(mr_call *c, int64_t axis, int rank, const char *what, int
 /* The elements of integer input i as dims: from its value, or the partly known elements. n: how many (capacity
  * MR_MAX_RANK), or -1 when not even their number is known. Fails when there are more than MR_MAX_RANK. */
 mr_status mr_in_dims(mr_call *c, int i, mr_dim *d, int *n);
+/* How many elements input i has; -1: not known. */
+int64_t mr_in_count(const mr_call *c, int i);
 /* Every element known. */
 bool mr_in_ints(mr_call *c, int i, int64_t *d, int *n);
 bool mr_dim_known(mr_dim d);
+bool mr_shape_some(const mr_shape *s); /* there are elements, for sure */
 /* Same dim for sure: both known and equal, or the same symbol. */
 bool mr_dim_same(mr_dim a, mr_dim b);
 mr_dim mr_dim_mul(mr_dim a, mr_dim b);

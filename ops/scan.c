@@ -7,15 +7,18 @@
 typedef struct {
     int body;
     int n_scan_in;
-    const int64_t *in_axes, *in_directions, *out_axes, *out_directions; /* NULL: all 0 */
-    int n_in_axes, n_in_directions, n_out_axes, n_out_directions;
-    bool batched; /* version 8 */
+    const int64_t *in_axes, *in_directions, *out_axes, *out_directions;
+    int n_in_axes, n_in_directions, n_out_axes, n_out_directions; /* -1: not given, all 0 */
+    bool batched;                                                 /* version 8 */
 } scan_params;
 
-static int read_list(mr_reader *r, const char *name, const int64_t **out)
+static int read_directions(mr_reader *r, const char *name, const int64_t **out)
 {
     int n = mr_read_ints(r, name, out);
-    return n < 0 ? 0 : n;
+    for (int i = 0; i < n; i++)
+        if ((*out)[i] != 0 && (*out)[i] != 1)
+            mr_read_fail(r, MR_E_ATTRIBUTE, "attribute %s has %lld, a direction is 0 or 1", name, (long long)(*out)[i]);
+    return n;
 }
 
 static void scan_read(mr_reader *r, void *params)
@@ -25,13 +28,14 @@ static void scan_read(mr_reader *r, void *params)
     p->n_scan_in = (int)mr_read_int(r, "num_scan_inputs", 0);
     p->batched = mr_read_version(r) < 9;
     if (p->batched) {
-        p->n_in_directions = read_list(r, "directions", &p->in_directions);
+        p->n_in_axes = p->n_out_axes = p->n_out_directions = -1;
+        p->n_in_directions = read_directions(r, "directions", &p->in_directions);
         return;
     }
-    p->n_in_axes = read_list(r, "scan_input_axes", &p->in_axes);
-    p->n_in_directions = read_list(r, "scan_input_directions", &p->in_directions);
-    p->n_out_axes = read_list(r, "scan_output_axes", &p->out_axes);
-    p->n_out_directions = read_list(r, "scan_output_directions", &p->out_directions);
+    p->n_in_axes = mr_read_ints(r, "scan_input_axes", &p->in_axes);
+    p->n_in_directions = read_directions(r, "scan_input_directions", &p->in_directions);
+    p->n_out_axes = mr_read_ints(r, "scan_output_axes", &p->out_axes);
+    p->n_out_directions = read_directions(r, "scan_output_directions", &p->out_directions);
 }
 
 static int64_t at(const int64_t *list, int n, int k)
@@ -49,6 +53,21 @@ static int n_states(const mr_call *c, const scan_params *p)
     return c->node->n_in - first_state(p) - p->n_scan_in;
 }
 
+static mr_status check_list(mr_call *c, const char *name, int n, int want)
+{
+    if (n < 0 || n == want) return MR_OK;
+    return mr_call_fail(c, MR_E_ATTRIBUTE, "attribute %s has %d values, needs %d", name, n, want);
+}
+
+static mr_status check_lists(mr_call *c, const scan_params *p)
+{
+    int outs = c->n_out - n_states(c, p);
+    mr_status st = check_list(c, "scan_input_axes", p->n_in_axes, p->n_scan_in);
+    if (!st) st = check_list(c, p->batched ? "directions" : "scan_input_directions", p->n_in_directions, p->n_scan_in);
+    if (!st) st = check_list(c, "scan_output_axes", p->n_out_axes, outs);
+    return st ? st : check_list(c, "scan_output_directions", p->n_out_directions, outs);
+}
+
 static mr_status check_counts(mr_call *c, const scan_params *p)
 {
     if (p->n_scan_in < 1 || n_states(c, p) < 0 || n_states(c, p) > c->n_out)
@@ -57,7 +76,7 @@ static mr_status check_counts(mr_call *c, const scan_params *p)
     for (int i = first_state(p); i < c->node->n_in; i++)
         if (!mr_in_has(c, i))
             return mr_call_fail(c, MR_E_ARITY, "required input %d '%s' is missing", i, mr_in_name(c, i));
-    return MR_OK;
+    return check_lists(c, p);
 }
 
 /* ---- shapes ---- */
@@ -86,6 +105,26 @@ static mr_status input_axis(mr_call *c, const scan_params *p, int k, int rank, i
     return mr_want_axis(c, at(p->in_axes, p->n_in_axes, k), rank, "attribute scan_input_axes", axis);
 }
 
+/* Version 8: every input has an element of the batch for each of the first's. */
+static mr_status want_batch(mr_call *c, mr_dim *batch)
+{
+    *batch = MR_DIM_UNKNOWN;
+    for (int i = 1; i < c->n_in; i++) {
+        const mr_shape *s = &c->in[i].shape;
+        mr_status st = mr_want_rank(c, i, 1, MR_MAX_RANK);
+        if (st) return st;
+        if (s->rank < 0 || s->d[0] < 0) continue;
+        if (*batch >= 0 && s->d[0] != *batch)
+            return mr_call_fail_in(c, MR_E_SHAPES, i, "a batch of %lld, that of input 1 is %lld", (long long)s->d[0],
+                                   (long long)*batch);
+        *batch = s->d[0];
+    }
+    int64_t lengths = mr_in_has(c, 0) ? mr_in_count(c, 0) : -1;
+    if (lengths < 0 || *batch < 0 || lengths == *batch) return MR_OK;
+    return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld lengths for a batch of %lld", (long long)lengths,
+                           (long long)*batch);
+}
+
 static mr_status body_inputs(mr_call *c, const scan_params *p, mr_typed_shape *in, mr_dim *length)
 {
     int states = n_states(c, p), first = first_state(p);
@@ -110,9 +149,10 @@ static mr_status scan_infer(mr_call *c)
     if (st) return st;
     int states = n_states(c, p), n_in = states + p->n_scan_in;
     mr_typed_shape *in = mr_call_alloc(c, sizeof *in * (size_t)(n_in + c->n_out));
-    mr_dim length, batch = p->batched && c->in[1].shape.rank > 0 ? c->in[1].shape.d[0] : MR_DIM_UNKNOWN;
+    mr_dim length, batch = MR_DIM_UNKNOWN;
     if (!in) return c->error->status;
     mr_typed_shape *out = in + n_in;
+    if (p->batched && (st = want_batch(c, &batch))) return st;
     st = body_inputs(c, p, in, &length);
     if (!st) st = mr_infer_subgraph(c, p->body, true, n_in, in, c->n_out, out);
     for (int o = 0; !st && o < c->n_out; o++) {
@@ -270,27 +310,9 @@ static mr_status batch_element(mr_call *c, const scan_params *p, int64_t b, mr_v
     return st;
 }
 
-/* Every input has an element of the batch for each of the first's. */
-static mr_status want_batch(mr_call *c, int64_t *batch)
-{
-    for (int i = 1; i < c->n_in; i++) {
-        const mr_tensor *t = c->in[i].t;
-        if (t->rank < 1) return mr_want_rank(c, i, 1, MR_MAX_RANK);
-        if (i == 1) *batch = t->dims[0];
-        if (t->dims[0] != *batch)
-            return mr_call_fail_in(c, MR_E_SHAPES, i, "a batch of %lld, that of input 1 is %lld", (long long)t->dims[0],
-                                   (long long)*batch);
-    }
-    if (mr_in_has(c, 0) && mr_tensor_count(c->in[0].t) != *batch)
-        return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld lengths for a batch of %lld",
-                               (long long)mr_tensor_count(c->in[0].t), (long long)*batch);
-    return MR_OK;
-}
-
 static mr_status batch_run(mr_call *c, const scan_params *p)
 {
-    int64_t batch = 0;
-    if (want_batch(c, &batch)) return c->error->status;
+    const int64_t batch = c->in[1].t->dims[0];
     mr_value ***out = mr_call_alloc(c, sizeof *out * (size_t)c->n_out);
     for (int o = 0; out && o < c->n_out; o++)
         if (!(out[o] = mr_call_alloc(c, sizeof **out * ((size_t)batch + 1)))) return c->error->status;

@@ -98,6 +98,7 @@ static mr_status elements_infer(mr_call *c)
         st = mr_want_axis(c, p->axis, x->rank, "attribute axis", &axis);
         if (!st) st = mr_want_rank(c, 1, x->rank, x->rank);
         if (!st) st = mr_want_rank(c, 2, x->rank, x->rank);
+        if (!st) st = mr_want_axis_of_indices(c, 1, axis);
         for (int d = 0; !st && index->rank >= 0 && d < x->rank; d++) {
             if (updates->rank >= 0)
                 st = mr_want_dim(c, index->d[d], updates->d[d], "indices and updates have one shape", NULL);
@@ -158,7 +159,8 @@ static mr_status nd_want_updates(mr_call *c)
     if (k > x->rank)
         return mr_call_fail_in(c, MR_E_SHAPES, 1, "tuples of %lld, but 'data' has rank %d", (long long)k, x->rank);
     int lead = index->rank - 1;
-    mr_status st = mr_want_rank(c, 2, lead + x->rank - (int)k, lead + x->rank - (int)k);
+    mr_status st = mr_want_axes_of_tuples(c, 1, 0);
+    if (!st) st = mr_want_rank(c, 2, lead + x->rank - (int)k, lead + x->rank - (int)k);
     if (st || updates->rank < 0) return st;
     for (int d = 0; !st && d < updates->rank; d++)
         st = mr_want_dim(c, d < lead ? index->d[d] : x->d[d - lead + k], updates->d[d],

@@ -30,8 +30,8 @@ static mr_status topk_infer(mr_call *c)
     mr_shape s = c->in[0].shape;
     int64_t k = p->k;
     mr_status st = mr_want_rank(c, 0, 1, MR_MAX_RANK);
+    if (!st && k < 0) st = mr_want_one(c, 1);
     if (!st && k < 0 && c->in[1].t) {
-        if (mr_tensor_count(c->in[1].t) != 1) return mr_call_fail_in(c, MR_E_RANK, 1, "expected one element");
         k = mr_tensor_int(c->in[1].t, 0);
         if (k < 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "k is %lld", (long long)k);
     }

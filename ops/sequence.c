@@ -185,6 +185,9 @@ static mr_status split_infer(mr_call *c)
     int axis;
     mr_status st =
         c->in[0].shape.rank < 0 ? MR_OK : mr_want_axis(c, p->axis, c->in[0].shape.rank, "attribute axis", &axis);
+    if (!st && c->in[0].shape.rank >= 0 && c->in[0].shape.d[axis] > 0 && mr_in_has(c, 1) && mr_in_count(c, 1) == 0)
+        st = mr_call_fail_in(c, MR_E_SHAPES, 1, "no parts for the %lld elements of axis %d",
+                             (long long)c->in[0].shape.d[axis], axis);
     return st ? st : infer_same_sequence(c);
 }
 

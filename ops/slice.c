@@ -119,8 +119,7 @@ static mr_status slice_ranges(mr_call *c, const bounds *b, range *ranges)
     if (n < 0 && b->axes.n < 0) /* any of the leading axes */
         for (int d = 0; d < x->rank; d++) ranges[d].count = MR_DIM_UNKNOWN;
     if (n < 0) n = b->axes.n;
-    if (n > MR_MAX_RANK || (b->axes.n < 0 && n > x->rank))
-        return mr_call_fail_in(c, MR_E_RANK, 0, "starts has %d values", n);
+    if (n > x->rank) return mr_call_fail_in(c, MR_E_RANK, 0, "starts has %d values", n);
     for (int k = 0; b->axes.exact && k < n; k++) {
         int axis = k;
         mr_status st = b->axes.n < 0 ? MR_OK : mr_want_axis(c, b->axes.at[k], x->rank, "axes", &axis);

@@ -253,6 +253,18 @@ static mr_status squeeze_shape(mr_call *c, const int64_t *axes, int n, mr_shape 
     return st;
 }
 
+/* How many axes are given is known before which. */
+static mr_status want_ones(mr_call *c)
+{
+    const mr_shape *x = &c->in[0].shape;
+    int64_t n = mr_in_has(c, 1) ? mr_in_count(c, 1) : 0;
+    int ones = 0;
+    for (int d = 0; d < x->rank; d++) ones += x->d[d] < 0 || x->d[d] == 1;
+    if (x->rank < 0 || n <= ones) return MR_OK;
+    return mr_call_fail_in(c, MR_E_SHAPES, 0, "%lld axes are to be squeezed, it has %d of extent 1", (long long)n,
+                           ones);
+}
+
 static mr_status squeeze_infer(mr_call *c)
 {
     const axes_params *p = c->params;
@@ -260,6 +272,7 @@ static mr_status squeeze_infer(mr_call *c)
     int64_t axes[MR_MAX_RANK];
     int n = -1;
     mr_status st = MR_OK;
+    if (mr_in_has(c, 1) && !c->in[1].t && (st = want_ones(c))) return st;
     if (axes_of(c, p, axes, &n) && c->in[0].shape.rank >= 0) {
         if (n > c->in[0].shape.rank) return mr_call_fail_in(c, MR_E_RANK, 0, "%d axes are to be squeezed", n);
         /* An empty attribute is how the first versions say "all"; an empty tensor says "none". */
@@ -278,14 +291,16 @@ static mr_status unsqueeze_infer(mr_call *c)
     int64_t axes[MR_MAX_RANK];
     int n = -1;
     mr_status st = MR_OK;
-    if (axes_of(c, p, axes, &n) && x->rank >= 0) {
+    bool known = axes_of(c, p, axes, &n);
+    if (!known) n = (int)mr_in_count(c, 1);
+    if (n >= 0 && x->rank >= 0) {
         bool insert[MR_MAX_RANK] = {0};
         if (x->rank + n > MR_MAX_RANK)
             return mr_call_fail_in(c, MR_E_RANK, 0, "rank %d with %d more; minirt's tensors have at most %d dimensions",
                                    x->rank, n, MR_MAX_RANK);
-        s.rank = x->rank + n;
-        st = mark_axes(c, axes, n, s.rank, insert);
-        for (int d = 0, from = 0; !st && d < s.rank; d++) s.d[d] = insert[d] ? 1 : x->d[from++];
+        s = mr_shape_of_rank(x->rank + n);
+        if (known) st = mark_axes(c, axes, n, s.rank, insert);
+        for (int d = 0, from = 0; known && !st && d < s.rank; d++) s.d[d] = insert[d] ? 1 : x->d[from++];
     }
     if (!st) st = mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
     if (!st) mr_elems_pass(c);

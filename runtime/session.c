@@ -250,7 +250,8 @@ static mr_key *input_keys(const mr_session *s, const mr_graph *g, mr_value *cons
 
 static void refuse_with(mr_error *e, const mr_refusal *r)
 {
-    mr_fail_as(e, r->error.status, r->error.code, "%s", r->error.text);
+    bool ran = r->error.status == MR_ENODE; /* nothing did: a value that is known beforehand is as wrong as a shape */
+    mr_fail_as(e, ran ? MR_EINVALID : r->error.status, r->error.code, "%s", r->error.text);
     e->node = r->error.node;
     e->where = r->error.where ? strdup(r->error.where) : NULL;
     if (r->error.hint) mr_error_hint(e, "%s", r->error.hint);
@@ -269,7 +270,8 @@ static const mr_refusal *worst(const mr_refusals *r)
     return w;
 }
 
-/* A conflict of shapes that the declared shapes already show is the file's fault, else the given inputs'. */
+/* A conflict that the declared shapes and the file's values already show is the file's fault, else the given inputs'.
+ */
 static bool follows_from_file(mr_session *s, const mr_refusal *r)
 {
     mr_error e = {.node = -1};
@@ -322,7 +324,7 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
     }
     if (!r) return MR_OK;
     refuse_with(e, r);
-    if (mr_is_shape_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
+    if (mr_is_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
     return e->status;
 }
 

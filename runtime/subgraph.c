@@ -27,7 +27,7 @@ static void adopt_refusals(mr_plan *to, const mr_plan *from, bool certain)
 {
     for (int i = 0; i < from->refusals.n; i++) {
         mr_refusal *r = mr_refusals_copy(&to->refusals, &from->refusals.at[i]);
-        if (r && !certain && mr_is_shape_conflict(r->error.code)) r->kind = MR_REFUSE_DEPENDS;
+        if (r && !certain && mr_is_conflict(r->error.code)) r->kind = MR_REFUSE_DEPENDS;
     }
     to->refusals.dependents += from->refusals.dependents;
 }

@@ -36,10 +36,10 @@ $B/tests/%: tests/unit/%.c $B/libminirt.a
 	@echo "  cc $<"
 	$(Q)$(CC) $(C_FLAGS) $(if $(findstring avx2,$*),-mavx2 -mfma -mf16c) -MMD -MP -o $@ $< $B/libminirt.a -lcmocka -lquadmath $(LIBS)
 
-$B/tests/claims: tests/claims/claims.c $(TOOL_OBJ) $B/libminirt.a
+$B/tests/claims: tests/claims/claims.c tests/claims/values.c $(TOOL_OBJ) $B/libminirt.a
 	@mkdir -p $(@D)
 	@echo "  cc $<"
-	$(Q)$(CC) $(C_FLAGS) -MMD -MP -rdynamic -o $@ $< $(TOOL_OBJ) $B/libminirt.a $(TOOL_LIBS) $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -rdynamic -o $@ $(filter %.c,$^) $(TOOL_OBJ) $B/libminirt.a $(TOOL_LIBS) $(LIBS)
 -include $(wildcard $B/tests/*.d)
 
 # Small and of many kinds; `make test-full` runs all.
