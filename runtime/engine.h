@@ -81,7 +81,8 @@ typedef struct mr_refusals {
 } mr_refusals;
 
 mr_refusal_kind mr_refusal_kind_of(mr_code c);
-bool mr_is_conflict(mr_code c);                      /* hangs on the extents and values that are given */
+bool mr_is_shape_conflict(mr_code c);                /* hangs on the extents that are given */
+bool mr_is_conflict(mr_code c);                      /* likewise, or on values */
 const char *mr_refusal_kind_name(mr_refusal_kind k); /* "invalid", "unknown_op" … as in JSON */
 mr_refusal *mr_refusals_add(mr_refusals *r, const mr_error *e, const mr_call *c); /* copies; c may be NULL */
 mr_refusal *mr_refusals_copy(mr_refusals *r, const mr_refusal *from);

@@ -111,9 +111,14 @@ mr_refusal_kind mr_refusal_kind_of(mr_code c)
     }
 }
 
+bool mr_is_shape_conflict(mr_code c)
+{
+    return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE;
+}
+
 bool mr_is_conflict(mr_code c)
 {
-    return c == MR_E_RANK || c == MR_E_SHAPES || c == MR_E_RESHAPE || c == MR_E_NODE_VALUE;
+    return mr_is_shape_conflict(c) || c == MR_E_NODE_VALUE;
 }
 
 const char *mr_refusal_kind_name(mr_refusal_kind k)
