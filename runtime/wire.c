@@ -11,7 +11,8 @@
 enum {
     DEEPEST = 100,    /* nested messages, as in protobuf itself */
     LENGTH_BYTES = 5, /* of a message's length, written before it is known; padded varints are valid */
-    RAW_DATA = 9      /* TensorProto.raw_data */
+    LONGEST_VARINT = 10,
+    RAW_DATA = 9 /* TensorProto.raw_data */
 };
 
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
@@ -45,7 +46,7 @@ static bool put(slim *s, const void *bytes, size_t n)
 static bool varint(const slim *s, size_t *at, size_t end, uint64_t *value)
 {
     *value = 0;
-    for (int shift = 0; shift < 64 && *at < end; shift += 7) {
+    for (int shift = 0; shift < 7 * LONGEST_VARINT && *at < end; shift += 7) {
         uint8_t byte = s->in[(*at)++];
         *value |= (uint64_t)(byte & 0x7f) << shift;
         if (byte < 0x80) return true;
@@ -91,6 +92,16 @@ static bool overrun(slim *s, size_t at, size_t end, const ProtobufCMessageDescri
     return false;
 }
 
+/* A number of the field that begins at start. */
+static bool number(slim *s, size_t start, size_t *at, size_t end, const ProtobufCMessageDescriptor *d,
+                   const ProtobufCFieldDescriptor *f, uint64_t *value)
+{
+    size_t begin = *at;
+    if (varint(s, at, end, value)) return true;
+    if (*at - begin == LONGEST_VARINT) return malformed(s, start, d, "a number of more than 64 bits");
+    return overrun(s, start, end, d, f);
+}
+
 static bool message(slim *s, const ProtobufCMessageDescriptor *d, size_t at, size_t end, int depth);
 
 /* A field of n bytes at `at`, its key at `start`. */
@@ -121,16 +132,16 @@ static bool message(slim *s, const ProtobufCMessageDescriptor *d, size_t at, siz
     while (at < end) {
         size_t start = at;
         uint64_t key, n = 0;
-        if (!varint(s, &at, end, &key)) return overrun(s, start, end, d, NULL);
+        if (!number(s, start, &at, end, d, NULL, &key)) return false;
         const ProtobufCFieldDescriptor *f =
             key >> 3 <= UINT32_MAX ? protobuf_c_message_descriptor_get_field(d, (unsigned)(key >> 3)) : NULL;
         size_t key_end = at;
         int type = (int)(key & 7);
         if (type == VARINT) {
-            if (!varint(s, &at, end, &n)) return overrun(s, start, end, d, f);
+            if (!number(s, start, &at, end, d, f, &n)) return false;
             n = 0;
         } else if (type == LENGTH) {
-            if (!varint(s, &at, end, &n)) return overrun(s, start, end, d, f);
+            if (!number(s, start, &at, end, d, f, &n)) return false;
         } else if (type == FIXED32 || type == FIXED64) {
             n = type == FIXED32 ? 4 : 8;
         } else {
