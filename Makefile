@@ -137,4 +137,4 @@ clean:
 	rm -rf $B
 
 help:
-	@sed -n 's/^## //p' Makefile tests/tests.mk tests/kernels/kernels.mk
+	@sed -n 's/^## //p' Makefile tests/tests.mk tests/kernels/kernels.mk kernels/cuda/cuda.mk

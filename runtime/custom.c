@@ -2,6 +2,7 @@
 #include "custom.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,7 +269,7 @@ mr_status mr_env_register(mr_env *env, const mr_custom_ops *ops, mr_error *e)
 static mr_status load(mr_env *env, const char *path, mr_error *e)
 {
     char file[4096];
-    if (access(path, R_OK)) return mr_fail(e, MR_E_PLUGIN, "%s cannot be read", path);
+    if (access(path, R_OK)) return mr_fail(e, MR_E_PLUGIN, "%s cannot be read: %s", path, strerror(errno));
     /* A name without a slash would be looked for where libraries are. */
     if (snprintf(file, sizeof file, "%s%s", strchr(path, '/') ? "" : "./", path) >= (int)sizeof file)
         return mr_fail(e, MR_E_PLUGIN, "the plugin's path is too long");

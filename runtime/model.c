@@ -9,11 +9,14 @@
 static void check_versions(mr_loader *l, const Onnx__ModelProto *p)
 {
     mr_graph_model *m = l->model;
-    if (!p->has_ir_version || p->ir_version < 1)
+    if (!p->has_ir_version || p->ir_version < 1) {
         mr_model_invalid(m, MR_E_IR_VERSION, "ir_version missing, supported are 1 to %d", mr_onnx_max_ir);
-    else if (p->ir_version > mr_onnx_max_ir)
-        mr_model_invalid(m, MR_E_IR_VERSION, "ir_version %lld, supported up to %d", (long long)p->ir_version,
-                         mr_onnx_max_ir);
+    } else if (p->ir_version > mr_onnx_max_ir) {
+        mr_error e = {.node = -1};
+        mr_fail(&e, MR_E_IR_VERSION, "ir_version %lld, supported up to %d", (long long)p->ir_version, mr_onnx_max_ir);
+        mr_error_hint(&e, "written by a newer onnx: export with ir_version %d or below", mr_onnx_max_ir);
+        mr_model_invalid_as(m, &e);
+    }
     m->ir_version = p->ir_version >= 1 ? p->ir_version : mr_onnx_max_ir;
 }
 
@@ -34,9 +37,13 @@ static bool add_opset(mr_loader *l, const char *domain, int64_t version)
         mr_model_invalid(m, MR_E_OPSET_IMPORT, "opset_import gives '%s' twice, as %lld and %lld", shown,
                          (long long)before->version, (long long)version);
     if (before) return true;
-    if (version < 1 || (newest && version > newest) || version > INT32_MAX)
-        mr_model_invalid(m, MR_E_OPSET_IMPORT, "opset_import: version %lld of '%s' is not known, the newest is %d",
-                         (long long)version, shown, newest);
+    if (version < 1 || (newest && version > newest) || version > INT32_MAX) {
+        mr_error e = {.node = -1};
+        mr_fail(&e, MR_E_OPSET_IMPORT, "opset_import: version %lld of '%s' is not known, the newest is %d",
+                (long long)version, shown, newest);
+        if (newest && version > newest) mr_error_hint(&e, "export with version %d or below", newest);
+        mr_model_invalid_as(m, &e);
+    }
     version = version < 1 ? 1 : version > INT32_MAX ? INT32_MAX : version;
     const char *name = mr_loader_string(l, domain);
     if (!name) return false;

@@ -9,10 +9,10 @@ static const struct {
     unsigned group;
     const char *title;
 } sections[] = {
-    {FOR_CONFORMANCE, "Cases"},  {FOR_INPUTS, "Inputs"},       {FOR_SHAPES, "Shapes"}, {FOR_OUTPUTS, "Outputs"},
-    {FOR_RUN, "Looking inside"}, {FOR_TOLERANCE, "Comparing"}, {FOR_INFO, "Showing"},  {FOR_OPS, "Choosing"},
-    {FOR_MARKDOWN, "Form"},      {FOR_RUNNING, "Running"},     {FOR_JSON, "Results"},  {FOR_LOG, "Messages"},
-    {FOR_ALWAYS, "Always"},
+    {FOR_CONFORMANCE, "Cases"},  {FOR_INPUTS, "Inputs"},       {FOR_SHAPES, "Shapes"},   {FOR_OUTPUTS, "Outputs"},
+    {FOR_RUN, "Looking inside"}, {FOR_TOLERANCE, "Comparing"}, {FOR_BENCH, "Measuring"}, {FOR_INFO, "Showing"},
+    {FOR_RUNNING, "Running"},    {FOR_OPS, "Choosing"},        {FOR_MARKDOWN, "Form"},   {FOR_JSON, "Results"},
+    {FOR_LOG, "Messages"},       {FOR_ALWAYS, "Always"},
 };
 enum { N_SECTIONS = sizeof sections / sizeof *sections };
 
@@ -61,8 +61,8 @@ static void print_options(FILE *f, const mr_command *c)
 void mr_command_help(FILE *f, const mr_program *p, const mr_command *c)
 {
     bool single = strcmp(p->name, c->name) == 0;
-    fprintf(f, "usage: %s%s%s [OPTIONS] %s\n\n%s\n", p->name, single ? "" : " ", single ? "" : c->name, c->arguments,
-            c->summary);
+    fprintf(f, "usage: %s%s%s [OPTIONS]%s%s\n\n%s\n", p->name, single ? "" : " ", single ? "" : c->name,
+            *c->arguments ? " " : "", c->arguments, c->summary);
     if (c->text) fprintf(f, "\n%s\n", c->text);
     print_options(f, c);
 }
@@ -77,10 +77,16 @@ void mr_program_help(FILE *f, const mr_program *p)
 /* A value that is one of some words, "fast|reference": those can be completed. */
 static bool is_choice(const char *value)
 {
-    bool words = value && strchr(value, '|');
-    for (const char *c = value; words && *c; c++)
-        words = *c == '|' || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9');
-    return words;
+    return value && strchr(value, '|') && !strstr(value, "FILE");
+}
+
+/* "cuda:N" is none of them: N stands for something. */
+static void print_choices(FILE *f, const char *value)
+{
+    for (size_t n; *value; value += n + (value[n] == '|')) {
+        n = strcspn(value, "|");
+        if (!memchr(value, ':', n)) fprintf(f, "%.*s ", (int)n, value);
+    }
 }
 
 void mr_program_completion(FILE *f, const mr_program *p)
@@ -89,14 +95,17 @@ void mr_program_completion(FILE *f, const mr_program *p)
             "# bash completion of %s\n_%s() {\n    local word=${COMP_WORDS[COMP_CWORD]} "
             "before=${COMP_WORDS[COMP_CWORD-1]}\n",
             p->name, p->name);
-    fprintf(f, "    COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"");
+    fputs("    COMPREPLY=()\n    [[ $word == '=' ]] && word=\n" /* "--mode=fast" comes as three words */
+          "    [[ $before == '=' ]] && before=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    if ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help ]]; then\n        COMPREPLY=($(compgen -W \"",
+          f);
     for (int i = 0; i < p->n_commands; i++) fprintf(f, "%s ", p->commands[i].name);
     fprintf(f, "--help --version\" -- \"$word\"))\n        return\n    fi\n    case $before in\n");
     for (int i = 0; i < MR_N_OPTIONS; i++) {
         const mr_option *o = &mr_options_table[i];
         if (!is_choice(o->value)) continue;
         fprintf(f, "    --%s) COMPREPLY=($(compgen -W \"", o->name);
-        for (const char *c = o->value; *c; c++) fputc(*c == '|' ? ' ' : *c, f);
+        print_choices(f, o->value);
         fprintf(f, "\" -- \"$word\")); return ;;\n");
     }
     fprintf(f, "    esac\n    [[ $word == -* ]] || { COMPREPLY=($(compgen -f -- \"$word\")); return; }\n");

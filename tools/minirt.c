@@ -102,7 +102,8 @@ static const mr_command commands[] = {
         .summary = "which operators run: version by version, with which types, on which device",
         .text = "  minirt ops                       a line a version: combinations of types that run, of all in ONNX\n"
                 "  minirt ops Resize                its types, kernels and conditions\n"
-                "  minirt ops --missing --opset 17  what a model of opset 17 cannot use\n"
+                "  minirt ops --missing --opset 17 --device cpu\n"
+                "                                   what a model of opset 17 cannot use there\n"
                 "  minirt ops --markdown > docs/operators.md\n\n"
                 "Nothing of it is a list that somebody keeps: it asks the tables that running a model asks.",
         .max_args = 1,

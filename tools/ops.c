@@ -69,11 +69,34 @@ static const mr_schema *next_version(const listing *l, const mr_schema *s)
     return !strcmp(n->name, s->name) && !strcmp(n->domain, s->domain) ? n : NULL;
 }
 
+static bool in_domain(const listing *l, const mr_schema *s)
+{
+    return !l->domain || !strcmp(s->domain, l->domain);
+}
+
 static bool is_listed(const listing *l, const mr_schema *s)
 {
-    if (s->deprecated || (l->op && strcmp(s->name, l->op)) || (l->domain && strcmp(s->domain, l->domain))) return false;
+    if (s->deprecated || (l->op && strcmp(s->name, l->op)) || !in_domain(l, s)) return false;
     const mr_schema *n = next_version(l, s);
     return !l->opset || (s->since <= l->opset && (!n || n->since > l->opset));
+}
+
+static mr_status check_domain(listing *l)
+{
+    mr_nearest nearest = {.name = l->domain};
+    char near[256];
+    const char *before = "";
+    const mr_schema *s;
+    for (int i = 0; (s = schema_at(l, i)); before = s->domain, i++) {
+        if (in_domain(l, s)) return MR_OK;
+        if (strcmp(s->domain, before)) mr_nearest_offer(&nearest, s->domain);
+    }
+    mr_fail(&l->e, MR_E_USAGE, "no operator is of the domain '%s'", l->domain);
+    if (mr_nearest_string(&nearest, near, sizeof near))
+        mr_error_hint(&l->e, "the nearest names are %s", near);
+    else
+        mr_error_hint(&l->e, "--plugin loads custom operators, with their domain");
+    return l->e.status;
 }
 
 static mr_status check_op(listing *l)
@@ -83,11 +106,12 @@ static mr_status check_op(listing *l)
     int i = 0;
     const char *before = "";
     for (const mr_schema *s; (s = schema_at(l, i)); i++) {
+        if (!in_domain(l, s)) continue;
         if (!l->op || !strcmp(s->name, l->op)) return MR_OK;
         if (strcmp(s->name, before)) mr_nearest_offer(&nearest, s->name);
         before = s->name;
     }
-    mr_fail(&l->e, MR_E_USAGE, "ONNX has no operator '%s'", l->op);
+    mr_fail(&l->e, MR_E_USAGE, "%s has no operator '%s'", l->domain && *l->domain ? l->domain : "ONNX", l->op);
     if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(&l->e, "the nearest names are %s", near);
     return l->e.status;
 }
@@ -124,7 +148,8 @@ static void count(total *t, const mr_support *s)
 static void print_line(listing *l, const mr_schema *s, const mr_support *x)
 {
     printf("%-44s", full_name(l, s));
-    for (int d = 0; d < l->n_devices; d++) printf("  %s %4d/%-4d", l->devices[d].name, x[d].runs, x[d].all);
+    for (int d = 0; d < l->n_devices; d++)
+        printf("  %s %4d/%-*d", l->devices[d].name, x[d].runs, d + 1 < l->n_devices ? 4 : 0, x[d].all);
     printf("\n");
 }
 
@@ -306,7 +331,8 @@ static mr_status list_ops(listing *l)
     l->env = mr_env_new(1);
     if (!l->env) return mr_fail(&l->e, MR_E_MEMORY, "out of memory");
     if (mr_load_plugins(l->a, l->env, &l->e)) return l->e.status;
-    if (mr_args_int(l->a, MR_OPT_OPSET, 1, INT32_MAX, 0, &l->opset, &l->e) || check_op(l)) return l->e.status;
+    if (mr_args_int(l->a, MR_OPT_OPSET, 1, INT32_MAX, 0, &l->opset, &l->e) || check_domain(l) || check_op(l))
+        return l->e.status;
     if (find_devices(l)) return l->e.status;
     if (mr_args_has(l->a, MR_OPT_JSON)) write_document(l);
     if (mr_json_on_stdout(l->a)) return l->e.status;

@@ -20,17 +20,29 @@ bool mr_option_of(mr_option_id id, const mr_command *c)
     return mr_options_table[id].groups & (c->groups | FOR_ALWAYS | FOR_LOG);
 }
 
-static mr_status unknown_option(const mr_command *c, const char *name, mr_error *e)
+/* "run, bench": the commands that have the option; "" when none has. */
+static void commands_of(const mr_program *p, const char *option, char *buf, size_t size)
 {
-    char near[256];
+    size_t n = 0;
+    *buf = 0;
+    for (int i = 0; i < p->n_commands && n < size; i++)
+        for (int o = 0; o < MR_N_OPTIONS && n < size; o++)
+            if (strcmp(mr_options_table[o].name, option) == 0 && mr_option_of(o, &p->commands[i]))
+                n += (size_t)snprintf(buf + n, size - n, "%s%s", n ? ", " : "", p->commands[i].name);
+}
+
+static mr_status unknown_option(const mr_program *p, const mr_command *c, const char *name, mr_error *e)
+{
+    char near[256], others[256];
     mr_nearest nearest = {.name = name};
-    bool elsewhere = false;
-    for (int i = 0; i < MR_N_OPTIONS; i++) {
-        elsewhere |= strcmp(mr_options_table[i].name, name) == 0;
+    commands_of(p, name, others, sizeof others);
+    for (int i = 0; i < MR_N_OPTIONS; i++)
         if (mr_option_of(i, c)) mr_nearest_offer(&nearest, mr_options_table[i].name);
-    }
-    mr_fail(e, MR_E_USAGE, elsewhere ? "'%s' has no option '--%s'" : "'%s': unknown option '--%s'", c->name, name);
-    if (mr_nearest_string(&nearest, near, sizeof near)) mr_error_hint(e, "the nearest names are %s", near);
+    mr_fail(e, MR_E_USAGE, *others ? "'%s' has no option '--%s'" : "'%s': unknown option '--%s'", c->name, name);
+    if (*others)
+        mr_error_hint(e, "these commands have it: %s", others);
+    else if (mr_nearest_string(&nearest, near, sizeof near))
+        mr_error_hint(e, "the nearest names are %s", near);
     return e->status;
 }
 
@@ -62,7 +74,7 @@ static int parse_long(mr_args *a, char **argv, int left, mr_error *e)
     int id = find_name(a->command, name, equals ? (size_t)(equals - name) : strlen(name));
     if (id < 0) {
         char *bare = strndup(name, equals ? (size_t)(equals - name) : strlen(name));
-        unknown_option(a->command, bare ? bare : name, e);
+        unknown_option(a->program, a->command, bare ? bare : name, e);
         free(bare);
         return -1;
     }

@@ -23,17 +23,18 @@ int mr_report(mr_error *e, const char *file)
     return status;
 }
 
-static mr_status unknown_command(const mr_program *p, const char *name, mr_error *e)
+static int unknown_command(const mr_program *p, const char *name)
 {
+    mr_error e = {0};
     char near[256];
     mr_nearest nearest = {.name = name};
     for (int i = 0; i < p->n_commands; i++) mr_nearest_offer(&nearest, p->commands[i].name);
-    mr_fail(e, MR_E_USAGE, "unknown command '%s'", name);
+    mr_fail(&e, MR_E_USAGE, "unknown command '%s'", name);
     if (mr_nearest_string(&nearest, near, sizeof near))
-        mr_error_hint(e, "the nearest names are %s", near);
+        mr_error_hint(&e, "the nearest names are %s", near);
     else
-        mr_error_hint(e, "`%s --help` lists the commands", p->name);
-    return e->status;
+        mr_error_hint(&e, "`%s --help` lists the commands", p->name);
+    return mr_report(&e, NULL);
 }
 
 static int run(const mr_program *p, const mr_command *c, int argc, char **argv)
@@ -66,11 +67,11 @@ int mr_program_main(const mr_program *p, int argc, char **argv)
     const char *name = argc > 1 ? argv[1] : "";
     if (argc < 2 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         const mr_command *c = argc > 2 ? mr_command_find(p, argv[2]) : NULL;
-        FILE *f = argc < 2 ? stderr : stdout;
+        if (argc > 2 && !c) return unknown_command(p, argv[2]);
         if (c)
-            mr_command_help(f, p, c);
+            mr_command_help(stdout, p, c);
         else
-            mr_program_help(f, p);
+            mr_program_help(argc < 2 ? stderr : stdout, p);
         return argc < 2 ? MR_EUSAGE : 0;
     }
     if (strcmp(name, "--version") == 0) {
@@ -78,8 +79,5 @@ int mr_program_main(const mr_program *p, int argc, char **argv)
         return 0;
     }
     const mr_command *c = mr_command_find(p, name);
-    mr_error e = {0};
-    if (c) return run(p, c, argc - 2, argv + 2);
-    unknown_command(p, name, &e);
-    return mr_report(&e, NULL);
+    return c ? run(p, c, argc - 2, argv + 2) : unknown_command(p, name);
 }

@@ -183,9 +183,11 @@ static mr_status run(running *r)
 {
     if (prepare(r) || execute(r)) return r->e.status;
     mr_watch *w = r->watch;
+    json_t *stats = mr_watch_stats(w);
+    if (mr_args_has(r->a, MR_OPT_JSON)) r->json = new_document(r);
+    if (stats) json_object_set_new(r->json, "tensors", stats);
     r->watch = NULL;
     if (mr_watch_end(w, &r->e)) return r->e.status;
-    if (mr_args_has(r->a, MR_OPT_JSON)) r->json = new_document(r);
     if (show_outputs(r) || write_outputs(r) || compare_outputs(r)) return r->e.status;
     show_end(r);
     return MR_OK;

@@ -26,6 +26,7 @@ struct mr_watch {
     const mr_feeds *feeds;
     mr_dump *dump;
     bool stats;
+    json_t *list; /* of the statistics; NULL: lines on stdout */
     FILE *trace;
     const char *trace_path;
     bool comma; /* an event was written */
@@ -135,7 +136,10 @@ static void take_tensors(mr_watch *w, const mr_event *ev)
             mr_fail(&w->error, MR_E_MEMORY, "out of memory");
             return;
         }
-        if (w->stats) mr_summary_print(stdout, name, NAME_WIDTH, v, false);
+        if (w->stats && w->list)
+            json_array_append_new(w->list, mr_summary_json(name, v, false));
+        else if (w->stats)
+            mr_summary_print(stdout, name, NAME_WIDTH, v, false);
         if (w->dump && w->error.status == MR_OK) mr_dump_add(w->dump, name, v, mr_node_file(ev->node)->name, &w->error);
         mr_value_release(v);
     }
@@ -234,6 +238,7 @@ mr_status mr_watch_start(const mr_args *a, mr_setup *s, const mr_feeds *f, bool 
     w->env = s->env;
     w->feeds = f;
     w->stats = all && mr_args_has(a, MR_OPT_STATS);
+    if (w->stats && mr_args_has(a, MR_OPT_JSON)) w->list = json_array();
     w->progress = isatty(STDERR_FILENO) && s->log_level > MR_LOG_ERROR && !w->stats;
     w->begin_ns = mr_now_ns();
     if (s->log_level >= MR_LOG_INFO && !(w->seen = calloc((size_t)s->g->n_values + 1, sizeof *w->seen)))
@@ -253,6 +258,13 @@ void mr_watch_steps(mr_watch *w, int n_steps)
     w->steps = n_steps;
 }
 
+json_t *mr_watch_stats(mr_watch *w)
+{
+    json_t *list = w->list;
+    w->list = NULL;
+    return list;
+}
+
 mr_status mr_watch_end(mr_watch *w, mr_error *e)
 {
     if (!w) return e->status;
@@ -265,6 +277,7 @@ mr_status mr_watch_end(mr_watch *w, mr_error *e)
         if (fclose(w->trace) != 0) mr_fail(e, MR_E_IO, "cannot write %s: %s", w->trace_path, strerror(errno));
     }
     mr_error_clear(&w->error);
+    json_decref(w->list);
     free(w->seen);
     free(w);
     return e->status;

@@ -289,6 +289,12 @@ def test_looking_inside():
     check('dump: odd names come back', minirt('compare', 'deep/er', 'deep/er')[0] == 0)
     status, out, _ = minirt('run', 'add.onnx', 'in.npz', '--stats')
     check('stats', [l.split()[0] for l in out.splitlines()] == ['sum', 'twice', 'sum', 'twice', 'ok'], out)
+    status, out, _ = minirt('run', 'add.onnx', 'in.npz', '--stats', '--json')
+    stats = {t['name']: t['max'] for t in json.loads(out)['tensors']} if out[:1] == '{' else out
+    check('stats: JSON', stats == {o['name']: o['max'] for o in json.loads(out)['outputs']} and len(stats) == 2, out)
+    for more in [], ['--outputs=*']:
+        status, out, _ = minirt('run', 'add.onnx', 'in.npz', '--stats', '--json=stats.json', *more)
+        check('stats: JSON in a file', out == '' and json.loads(pathlib.Path('stats.json').read_text())['schema'], out)
     minirt('run', 'add.onnx', 'in.npz', '--profile', 'trace.json')
     events = json.loads(pathlib.Path('trace.json').read_text())['traceEvents']
     check('profile', [(e['name'], e['cat'], e['ph'], e['args']['inputs']) for e in events] ==
@@ -309,7 +315,12 @@ def test_options():
     for what, args, text in [
         ('unknown command', ['rnu'], "E1001 unknown command 'rnu'\nhint: the nearest names are 'run'"),
         ('unknown option', ['run', 'm', '--thread=1'], "E1001 'run': unknown option '--thread'\nhint: the nearest names are 'threads', 'ulp'"),
-        ('option of another', ['compare', 'a', 'b', '--dump=x'], "E1001 'compare' has no option '--dump'\nhint: the nearest names are 'ulp'"),
+        ('option of another', ['compare', 'a', 'b', '--dump=x'], "E1001 'compare' has no option '--dump'\nhint: these commands have it: run"),
+        ('option of others', ['run', 'm', '--seconds=2'], "E1001 'run' has no option '--seconds'\nhint: these commands have it: bench"),
+        ('option of another program', ['run', 'm', '--junit=x'], "E1001 'run': unknown option '--junit'\nhint: the nearest names are 'json'"),
+        ('help of no command', ['help', 'rnu'], "E1001 unknown command 'rnu'\nhint: the nearest names are 'run'"),
+        ('domain', ['ops', '--domain=ai.onnx.nl'], "E1001 no operator is of the domain 'ai.onnx.nl'\nhint: the nearest names are 'ai.onnx.ml'"),
+        ('operator of another domain', ['ops', 'Scaler', '--domain=ai.onnx'], "E1001 ONNX has no operator 'Scaler'"),
         ('value missing', ['run', 'm', '-o'], 'E1001 -o needs a value: DIR/|FILE.npz|FILE.npy|FILE.safetensors'),
         ('value of a flag', ['run', 'm', '--cast=1'], 'E1001 --cast takes no value'),
         ('no model', ['run'], "E1001 'run' needs MODEL [INPUT…]"),
@@ -367,10 +378,17 @@ def test_options():
     for args in ['--help'], ['-h'], ['help', 'run'], ['run', '--help'], ['compare', '-h'], ['--version'], ['man']:
         status, out, err = minirt(*args)
         check(f'options: {args}', status == 0 and out and not err, err)
-    status, out, _ = minirt('completion')
-    p = subprocess.run(['bash', '-c', out + '\nCOMP_WORDS=(minirt run --mo); COMP_CWORD=2; _minirt; echo ${COMPREPLY[@]}'],
-                       capture_output=True, text=True, check=False)
-    check('completion', p.stdout == '--mode\n', p.stdout, p.stderr)
+
+
+def test_completion():
+    script = minirt('completion')[1]
+    for words, want in [
+            ('i', 'info'), ('help be', 'bench'), ('run --mo', '--mode'), ('bench --se', '--seed --seconds'), ('run ones', 'ones.npy'),
+            ('run a --mode f', 'fast'), ('run a --mode =', 'fast reference'), ('run a --mode = f', 'fast'), ('run a --optimize =', '0 1 2'),
+            ('run a --device cu', 'cuda cuda,cpu cuda-host'), ('run a --image-layout H', 'HWC HW'), ('run a --expect ones', 'ones.npy')]:
+        p = subprocess.run(['bash', '-c', script + f'\nCOMP_WORDS=(minirt {words}); COMP_CWORD={len(words.split())}; _minirt; '
+                            'echo ${COMPREPLY[@]}'], capture_output=True, text=True, check=False)
+        check(f'completion: {words}', p.stdout == want + '\n' and not p.stderr, p.stdout, p.stderr)
 
 
 def test_assume():

@@ -32,6 +32,12 @@ def commands():
     return re.findall(r'^  ([a-z]+)  ', minirt('--help'), re.MULTILINE)
 
 
+def options(command):
+    """Those that the command takes, as the completion has them."""
+    line = re.search(rf'^    {command}\) COMPREPLY=.*?"(.*?)"', minirt('completion'), re.MULTILINE)
+    return [o.removeprefix('--') for o in line[1].split()]
+
+
 def test_pages():
     for page, args in ('operators', ['ops', '--markdown']), ('errors', ['explain', '--markdown']):
         check(f'docs/{page}.md is current', (ROOT / 'docs' / f'{page}.md').read_text() == minirt(*args),
@@ -39,15 +45,16 @@ def test_pages():
 
 
 def test_commands():
-    readme, man, names = (ROOT / 'README.md').read_text(), minirt('man'), commands()
+    readme, man, names = (ROOT / 'README.md').read_text(), minirt('man').replace('\\-', '-'), commands()
     check('some commands', len(names) > 8, names)
     for name in names:
         check(f'README: {name}', f'`{name}`' in readme)
         check(f'man: {name}', re.search(rf'\b{name}\b', man) is not None)
         text = minirt(name, '--help')
         check(f'{name} --help: examples', 'minirt ' + name in text, text)
-        for option in re.findall(r'^ +(?:-\w, )?--([a-z0-9-]+)', text, re.MULTILINE):
-            check(f'man: {name} --{option}', option in man.replace('\\-', '-'))
+        for option in options(name):
+            check(f'{name} --help: --{option}', re.search(rf'^ +(-\w, )?--{option}\b', text, re.MULTILINE) is not None)
+            check(f'man: {name} --{option}', re.search(rf'^\.B (-\w, )?--{option}\b', man, re.MULTILINE) is not None)
 
 
 def anchors(page):
