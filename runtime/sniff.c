@@ -57,6 +57,9 @@ const char *mr_sniff(const uint8_t *bytes, size_t n)
         {"GGUF", 4, "GGUF"},
         {"\x89PNG", 4, "a PNG image"},
         {"\xff\xd8\xff", 3, "a JPEG image"},
+        {"GIF8", 4, "a GIF image"},
+        {"II*\0", 4, "a TIFF image"},
+        {"MM\0*", 4, "a TIFF image"},
         {"\x7f"
          "ELF",
          4, "a program or library"},
@@ -65,6 +68,8 @@ const char *mr_sniff(const uint8_t *bytes, size_t n)
     };
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
         if (begins(bytes, n, magics[i].with, magics[i].len)) return magics[i].what;
+    if (n > 12 && begins(bytes, n, "RIFF", 4) && begins(bytes + 8, n - 8, "WEBP", 4)) return "a WebP image";
+    if (n > 10 && begins(bytes, n, "BM", 2) && begins(bytes + 6, n - 6, "\0\0\0\0", 4)) return "a BMP image";
     if (n > 8 && begins(bytes + 4, n - 4, "TFL3", 4)) return "a TensorFlow Lite model";
     if (n > 8 && begins(bytes + 4, n - 4, "ORTM", 4))
         return "an ONNX Runtime .ort file: use the .onnx that it was made from";

@@ -19,6 +19,15 @@ typedef struct comparing {
     mr_error e;
 } comparing;
 
+/* The names of a set, as many as fit. */
+static const char *names_of(const mr_set *s, char *buf, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; i < s->n && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s'%s'", n ? ", " : "", s->at[i].name);
+    return s->n ? buf : "nothing";
+}
+
 static mr_status pair(comparing *c)
 {
     size_t cap = (size_t)c->left.n + 1;
@@ -34,10 +43,12 @@ static mr_status pair(comparing *c)
         c->got[c->n] = c->left.at[i].value;
         c->want[c->n++] = other;
     }
-    if (c->n == 0)
-        return mr_fail(&c->e, MR_E_INPUT_MISSING, "%s and %s have no tensor of the same name", c->a->at[0],
-                       c->a->at[1]);
-    return MR_OK;
+    if (c->n) return MR_OK;
+    char left[160], right[160];
+    mr_fail(&c->e, MR_E_INPUT_MISSING, "%s and %s have no tensor of the same name", c->a->at[0], c->a->at[1]);
+    mr_error_hint(&c->e, "the first has %s, the second %s; files of a folder are named as the file",
+                  names_of(&c->left, left, sizeof left), names_of(&c->right, right, sizeof right));
+    return c->e.status;
 }
 
 /* Tensors that only one side has are a difference. */

@@ -207,6 +207,16 @@ static void write_document(running *r)
         mr_error_clear(&e);
 }
 
+/* The error is of one node: that there are more, and where they are told. */
+static void tell_more(const running *r)
+{
+    int more = -1;
+    for (int i = 0; r->plan && i < r->plan->refusals.n; i++) more += r->plan->refusals.at[i].kind != MR_REFUSE_DEPENDS;
+    if (more > 0 && r->setup.log_level > MR_LOG_ERROR)
+        fprintf(stderr, "note: there %s %d more; `minirt check %s` has them all\n", more == 1 ? "is" : "are", more,
+                r->a->at[0]);
+}
+
 int mr_command_run(const mr_args *a)
 {
     running r = {.a = a};
@@ -215,6 +225,7 @@ int mr_command_run(const mr_args *a)
     mr_watch_end(r.watch, &ignored);
     write_document(&r);
     int status = mr_report(&r.e, r.setup.path);
+    if (status) tell_more(&r);
     for (int i = 0; i < r.n && r.out && r.want; i++) {
         mr_value_release(r.out[i]);
         mr_value_release(r.want[i]);

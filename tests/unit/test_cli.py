@@ -217,7 +217,8 @@ def test_comparison():
     status, out, _ = minirt('compare', 'half.npz', 'want.npz')
     check('compare: only in one', status == 1 and 'twice  only in want.npz\n' in out, out)
     says('compare: nothing in common', ['compare', 'in.npz', 'want.npz'], 5,
-         'E0501 in.npz and want.npz have no tensor of the same name\n')
+         "E0501 in.npz and want.npz have no tensor of the same name\n"
+         "hint: the first has 'a', 'b', the second 'sum', 'twice'; files of a folder are named as the file\n")
     status, out, _ = minirt('compare', 'ones.npy', 'wide.npy')
     check('compare: shapes', status == 1 and 'shape: got [2,3], want [2,4]' in out, out)
     status, out, _ = minirt('compare', 'ones.npy', 'double.npy')

@@ -159,6 +159,10 @@ def test_operators():
         dtype = more.pop('type', FLOAT)
         model([node(op, ['x'], ['y'], 'act', domain=domain)], [('x', dtype, [1])], out=dtype, **more)
         says(f'operator: {what}', ['run', 'm.onnx', f'x:{"str" if dtype == STRING else "f32"}[1]=1'], status, f'm.onnx: {text}\n')
+    model([node('Reul', ['x'], ['a'], 'one'), node('Foo', ['x'], ['b'], 'two'), node('Sum', ['a', 'b'], ['y'], 'sum')], [('x', FLOAT, [1])])
+    text = "m.onnx: E0301 node 0 'one' (Reul): ai.onnx has no operator Reul (opset 17)\nhint: did you mean 'Relu'?\n"
+    says('operators: more than one', ['run', 'm.onnx', '--random'], 4, text + 'note: there is 1 more; `minirt check m.onnx` has them all\n')
+    says('operators: more than one, quietly', ['run', 'm.onnx', '--random', '-q'], 4, text)
 
 
 EMBED = [node('Gather', ['words', 'ids'], ['e'], 'embed'), node('LayerNormalization', ['e', 'g'], ['n'], 'norm')]

@@ -393,6 +393,15 @@ def test_images():
         status, _, err = minirt('run', m, f'x0={path}', '-o', 'y.npy', *options)
         y = np.load('y.npy') if status == 0 else err
         check(f'image: {name}', status == 0 and y.shape == want.shape and np.allclose(y, want, rtol=1e-6, atol=1e-6), y, want)
+    m = model('m.onnx', [TensorProto.FLOAT], [1, 3, 'h', 'w'])
+    said = minirt('run', m, 'x0=x.png', '--image-layout=CHW')
+    check('image: layout of another rank', said[0] == 5 and said[2].endswith('x.png: --image-layout gives 3 axes, the input has 4\n'), said)
+    for kind, data in ('BMP', b'BM\x40\0\0\0\0\0\0\0\x36\0\0\0'), ('WebP', b'RIFF\x40\0\0\0WEBPVP8 '), ('TIFF', b'II*\0\x08\0\0\0\0\0'), \
+            ('GIF', b'GIF89a\x01\0\x01\0'):
+        pathlib.Path('x.img').write_bytes(data)
+        said = minirt('run', m, 'x0=x.img')
+        check(f'image: {kind}', said[0] == 5 and said[2].endswith(
+            f'x.img: not a protobuf TensorProto: it looks like a {kind} image\nhint: pictures are read as PNG and JPEG: convert it\n'), said)
 
 
 def main():

@@ -166,7 +166,9 @@ static mr_status aim(target *t, const mr_image_options *o, const mr_shape *s, co
     t->layout = o->layout == MR_LAYOUT_UNKNOWN ? layout_of(s) : o->layout;
     int rank = layouts[t->layout].rank, c = layouts[t->layout].c, h = layouts[t->layout].h, w = layouts[t->layout].w;
     if (s->rank >= 0 && s->rank != rank)
-        return mr_fail(e, MR_E_INPUT_SHAPE, "an image has 2 to 4 axes as the model's input, not %d", s->rank);
+        return o->layout == MR_LAYOUT_UNKNOWN
+                   ? mr_fail(e, MR_E_INPUT_SHAPE, "an image has 2 to 4 axes as the model's input, not %d", s->rank)
+                   : mr_fail(e, MR_E_INPUT_SHAPE, "--image-layout gives %d axes, the input has %d", rank, s->rank);
     bool known = s->rank == rank;
     if (c < 0 || (known && s->d[c] == 1))
         t->color = MR_GRAY;

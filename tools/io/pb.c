@@ -240,8 +240,10 @@ static mr_status not_pb(const void *bytes, size_t size, mr_kind expected, mr_kin
 {
     const char *want = expected == MR_NONE ? "value" : message_of(expected)->short_name;
     const char *look = found == MR_NONE ? mr_bytes_look(bytes, size) : message_of(found)->short_name;
-    return mr_fail(e, MR_E_INPUT_FORMAT, "not a protobuf %s: it looks like %s%s", want,
-                   found == MR_NONE ? "" : "a protobuf ", look);
+    mr_fail(e, MR_E_INPUT_FORMAT, "not a protobuf %s: it looks like %s%s", want, found == MR_NONE ? "" : "a protobuf ",
+            look);
+    if (strstr(look, "image")) mr_error_hint(e, "pictures are read as PNG and JPEG: convert it");
+    return e->status;
 }
 
 mr_status mr_pb_parse(const void *bytes, size_t size, mr_type expected, mr_value **out, char **name, mr_error *e)
