@@ -288,8 +288,7 @@ static bool follows_from_file(mr_session *s, const mr_refusal *r)
 static void blame_given(mr_session *s, mr_refusals *r)
 {
     for (int i = 0; i < r->n; i++)
-        if (mr_is_conflict(r->at[i].error.code) && !follows_from_file(s, &r->at[i]))
-            r->at[i].error.status = MR_EINPUT;
+        if (mr_is_conflict(r->at[i].error.code) && !follows_from_file(s, &r->at[i])) r->at[i].error.status = MR_EINPUT;
 }
 
 /* What is wrong with the model as a whole. */
