@@ -373,13 +373,7 @@ static void write_document(benching *b)
         json_pack("{s:s, s:o, s:s, s:s, s:{s:f, s:f}, s:o}", "schema", "minirt.bench/1", "model",
                   mr_json_text(b->a->at[0]), "device", device ? device : "cpu", "mode", mode ? mode : "fast", "machine",
                   "gflops_per_thread", b->peak.gflops, "gbytes_per_second", b->peak.gbytes, "runs", runs);
-    mr_error e = {0};
-    if (b->e.status) json_object_set_new(j, "error", mr_json_error(&b->e));
-    mr_json_write(j, mr_args_text(b->a, MR_OPT_JSON), &e);
-    if (e.status && b->e.status == MR_OK)
-        b->e = e;
-    else
-        mr_error_clear(&e);
+    mr_json_answer(j, b->a, &b->e);
 }
 
 int mr_command_bench(const mr_args *a)

@@ -274,19 +274,13 @@ static json_t *runs_json(const checking *c)
 static void write_document(checking *c)
 {
     json_t *list = json_array();
-    mr_error e = {0};
     const mr_graph *g = c->setup.g;
     for (int i = 0; i < c->found.n; i++) json_array_append_new(list, finding_json(c, &c->found.at[i]));
     json_t *j =
         json_pack("{s:s, s:o, s:o, s:s, s:i, s:i, s:o}", "schema", "minirt.check/1", "model", mr_json_text(c->a->at[0]),
                   "runs", runs_json(c), "device", device_name(c), "nodes",
                   g ? mr_nodes_count(g) + mr_nodes_count_inner(g) : 0, "dependents", c->found.behind, "refusals", list);
-    if (c->e.status) json_object_set_new(j, "error", mr_json_error(&c->e));
-    mr_json_write(j, mr_args_text(c->a, MR_OPT_JSON), &e);
-    if (e.status && !c->e.status)
-        c->e = e;
-    else
-        mr_error_clear(&e);
+    mr_json_answer(j, c->a, &c->e);
 }
 
 /* ---- the command ---- */

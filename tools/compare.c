@@ -66,11 +66,15 @@ static void tell_unpaired(comparing *c, const mr_set *of, const mr_set *other, c
     }
 }
 
-static mr_status write_json(comparing *c)
+static void write_document(comparing *c)
 {
-    json_t *j = json_pack("{s:s, s:o, s:o, s:b, s:O}", "schema", "minirt.compare/1", "a", mr_json_text(c->a->at[0]),
-                          "b", mr_json_text(c->a->at[1]), "agree", c->agree, "tensors", c->list);
-    return mr_json_write(j, mr_args_text(c->a, MR_OPT_JSON), &c->e);
+    json_t *j = json_pack("{s:s, s:o, s:o}", "schema", "minirt.compare/1", "a", mr_json_text(c->a->at[0]), "b",
+                          mr_json_text(c->a->at[1]));
+    if (c->e.status == MR_OK) {
+        json_object_set_new(j, "agree", json_boolean(c->agree));
+        json_object_set(j, "tensors", c->list);
+    }
+    mr_json_answer(j, c->a, &c->e);
 }
 
 static mr_status compare(comparing *c)
@@ -83,13 +87,14 @@ static mr_status compare(comparing *c)
         return c->e.status;
     tell_unpaired(c, &c->left, &c->right, c->a->at[0]);
     tell_unpaired(c, &c->right, &c->left, c->a->at[1]);
-    return c->list ? write_json(c) : MR_OK;
+    return MR_OK;
 }
 
 int mr_command_compare(const mr_args *a)
 {
     comparing c = {.a = a};
     compare(&c);
+    if (mr_args_has(a, MR_OPT_JSON)) write_document(&c);
     int status = mr_report(&c.e, NULL);
     free(c.names), free(c.got), free(c.want);
     mr_set_free(&c.left);

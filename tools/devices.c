@@ -197,9 +197,7 @@ int mr_command_devices(const mr_args *a)
         print_selftest(&test);
     }
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) add_devices(env, plugins[i], list);
-    if (list)
-        mr_json_write(json_pack("{s:s, s:o}", "schema", "minirt.devices/1", "devices", list),
-                      mr_args_text(a, MR_OPT_JSON), &e);
+    if (list) mr_json_answer(json_pack("{s:s, s:o}", "schema", "minirt.devices/1", "devices", list), a, &e);
     mr_env_free(env);
     int status = mr_report(&e, NULL);
     return status ? status : test.failed > 0;

@@ -95,7 +95,7 @@ int mr_command_explain(const mr_args *a)
         for (int i = 0; mr_code_at(i); i++)
             if (!c || c == mr_code_at(i)) json_array_append_new(list, code_json(mr_code_at(i)));
         j = json_pack("{s:s, s:o}", "schema", "minirt.explain/1", "codes", list);
-        mr_json_write(j, mr_args_text(a, MR_OPT_JSON), &e);
+        mr_json_answer(j, a, &e);
     }
     if (mr_json_on_stdout(a)) return mr_report(&e, NULL);
     if (mr_args_has(a, MR_OPT_MARKDOWN))

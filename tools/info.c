@@ -254,7 +254,6 @@ static json_t *total_json(const mr_facts *f)
 static json_t *document(const informing *c)
 {
     json_t *j = json_pack("{s:s, s:o}", "schema", "minirt.info/1", "model", mr_json_text(c->a->at[0]));
-    if (c->e.status) json_object_set_new(j, "error", mr_json_error(&c->e));
     const mr_graph *g = c->setup.g;
     if (!g || !c->facts.model) return j;
     json_object_set_new(j, "file", file_json(g->model));
@@ -267,16 +266,6 @@ static json_t *document(const informing *c)
     json_object_set_new(j, "flops", total_json(&c->facts));
     if (c->plan) json_object_set_new(j, "plan", mr_info_plan_json(c->plan, &c->facts));
     return j;
-}
-
-static void write_document(informing *c)
-{
-    mr_error e = {0};
-    mr_json_write(document(c), mr_args_text(c->a, MR_OPT_JSON), &e);
-    if (e.status && !c->e.status)
-        c->e = e;
-    else
-        mr_error_clear(&e);
 }
 
 /* ---- the command ---- */
@@ -316,7 +305,7 @@ int mr_command_info(const mr_args *a)
     informing c = {.a = a, .r = &texts};
     if (inform(&c) && c.plan) c.plan = NULL; /* it cannot run */
     if (c.facts.model && !mr_json_on_stdout(a)) print_report(&c);
-    if (mr_args_has(a, MR_OPT_JSON)) write_document(&c);
+    if (mr_args_has(a, MR_OPT_JSON)) mr_json_answer(document(&c), a, &c.e);
     fflush(stdout);
     int status = mr_report(&c.e, c.setup.path);
     mr_plan_free(c.judged);

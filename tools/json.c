@@ -16,7 +16,7 @@ json_t *mr_json_text(const char *text)
     return j ? j : json_null();
 }
 
-json_t *mr_json_error(const mr_error *e)
+static json_t *error_json(const mr_error *e)
 {
     char code[16];
     snprintf(code, sizeof code, "E%04d", e->code);
@@ -33,6 +33,17 @@ mr_status mr_json_write(json_t *j, const char *path, mr_error *e)
     if (!ok) mr_fail(e, MR_E_IO, "cannot write %s: %s", path ? path : "stdout", strerror(errno));
     json_decref(j);
     return e->status;
+}
+
+void mr_json_answer(json_t *j, const mr_args *a, mr_error *e)
+{
+    mr_error of_file = {.node = -1};
+    if (e->status) json_object_set_new(j, "error", error_json(e));
+    mr_json_write(j, mr_args_text(a, MR_OPT_JSON), &of_file);
+    if (e->status == MR_OK)
+        *e = of_file;
+    else
+        mr_error_clear(&of_file);
 }
 
 bool mr_json_on_stdout(const mr_args *a)

@@ -308,8 +308,7 @@ static void write_document(listing *l)
         mr_support x[2];
         if (is_listed(l, s) && supports(l, s, x)) json_array_append_new(list, schema_json(l, s, x));
     }
-    mr_json_write(json_pack("{s:s, s:o}", "schema", "minirt.ops/1", "operators", list), mr_args_text(l->a, MR_OPT_JSON),
-                  &l->e);
+    mr_json_answer(json_pack("{s:s, s:o}", "schema", "minirt.ops/1", "operators", list), l->a, &l->e);
 }
 
 /* ---- rules ---- */

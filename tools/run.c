@@ -196,15 +196,9 @@ static mr_status run(running *r)
 /* The document, with the error in it when there was one; the error stays what it is. */
 static void write_document(running *r)
 {
-    mr_error e = {0};
     if (!mr_args_has(r->a, MR_OPT_JSON)) return;
     if (!r->json) r->json = new_document(r);
-    if (r->e.status) json_object_set_new(r->json, "error", mr_json_error(&r->e));
-    mr_json_write(json_incref(r->json), mr_args_text(r->a, MR_OPT_JSON), &e);
-    if (e.status && r->e.status == MR_OK)
-        r->e = e;
-    else
-        mr_error_clear(&e);
+    mr_json_answer(json_incref(r->json), r->a, &r->e);
 }
 
 /* The error is of one node: that there are more, and where they are told. */

@@ -216,6 +216,8 @@ def test_comparison():
           twice['differing'] == 1 and twice['max_ulp'] == 20972, out)
     status, out, _ = minirt('compare', 'half.npz', 'want.npz')
     check('compare: only in one', status == 1 and 'twice  only in want.npz\n' in out, out)
+    status, out, _ = minirt('compare', 'in.npz', 'want.npz', '--json')
+    check('compare: json of an error', status == 5 and json.loads(out)['error']['code'] == 'E0501' and 'agree' not in json.loads(out), out)
     says('compare: nothing in common', ['compare', 'in.npz', 'want.npz'], 5,
          "E0501 in.npz and want.npz have no tensor of the same name\n"
          "hint: the first has 'a', 'b', the second 'sum', 'twice'; files of a folder are named as the file\n")
