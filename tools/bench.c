@@ -97,7 +97,7 @@ static mr_status args_of_point(const sweep *s, int k, point_args *p, mr_error *e
         const char *value = l->values[k % l->n];
         k /= l->n;
         bool symbol = l->id == MR_OPT_SYMBOL;
-        snprintf(p->text[i], sizeof p->text[i], "%s%s%s", l->front, symbol ? "=" : "", value);
+        snprintf(p->text[i], sizeof p->text[i], "%s%s%s", l->front, *l->front ? "=" : "", value);
         give(&p->a, l->id, p->text[i]);
         if (!symbol) continue;
         size_t used = strlen(p->dims);
@@ -337,9 +337,26 @@ static mr_status bench_point(benching *b, int k)
     if (args_of_point(&b->sweep, k, &p, &b->e) == MR_OK) measure_point(&m, &p, k == 0);
     snprintf(b->points[k].dims, sizeof b->points[k].dims, "%s", p.dims);
     b->n = k + 1;
-    b->path = b->a->at[0];
     close_point(&m);
     free(p.a.given);
+    return b->e.status;
+}
+
+/* The last point may be the one that is wrong: that is said before the first is measured. */
+static mr_status check_points(benching *b)
+{
+    mr_setup setup = {0};
+    for (int k = 0; k < b->sweep.n_points && b->e.status == MR_OK; k++) {
+        point_args p;
+        int64_t threads;
+        if (args_of_point(&b->sweep, k, &p, &b->e) == MR_OK &&
+            mr_args_int(&p.a, MR_OPT_THREADS, 1, MR_MAX_THREADS, 0, &threads, &b->e) == MR_OK &&
+            (setup.g || mr_setup_open(&p.a, &setup, &b->e) == MR_OK))
+            set_rest(&p, setup.g, false, &b->e);
+        free(p.a.given);
+    }
+    b->path = b->a->at[0];
+    mr_setup_close(&setup);
     return b->e.status;
 }
 
@@ -348,7 +365,7 @@ static mr_status bench(benching *b)
     if (mr_args_real(b->a, MR_OPT_SECONDS, 5, &b->seconds, &b->e)) return b->e.status;
     if (mr_args_int(b->a, MR_OPT_WARMUP, 0, INT32_MAX, -1, &b->warmup, &b->e)) return b->e.status;
     if (mr_args_int(b->a, MR_OPT_TOP, 1, INT32_MAX, 12, &b->top, &b->e)) return b->e.status;
-    if (read_sweep(b->a, &b->sweep, &b->e)) return b->e.status;
+    if (read_sweep(b->a, &b->sweep, &b->e) || check_points(b)) return b->e.status;
     bool text = !mr_json_on_stdout(b->a), noisy = false;
     b->peak = mr_peak_measure();
     if (text)

@@ -61,11 +61,11 @@ with tempfile.TemporaryDirectory() as folder:
     status, out, err = bench(m, '--seconds', '0.05', '--profile', trace)
     check('a trace of one run', status == 0 and len(json.load(open(trace))['traceEvents']) >= 1, err)
 
-    for args, words in ((['-s', 'bach=2'], "'bach'"), (['-s', 'batch=1,x'], "'x' is not an extent"),
+    for args, words in ((['-s', 'bach=2'], "'bach'"), (['-s', 'batch=1,x'], "'x' is not an extent"), (['-s', 'batch'], "'batch' is not NAME=N"),
                         (['-t', '1,zero'], "'zero' is not a whole number"), (['--warmup', '-1'], "'-1' is not a whole number from 0 to"),
                         (['--seconds', 'long'], "'long' is not a number")):
         status, out, err = bench(m, *args)
-        check(f'refuses {args}', status == 2 and words in err, (status, err))
+        check(f'refuses {args} before it measures', status == 2 and words in err and not out, (status, out, err))
     status, out, err = bench(f'{folder}/none.onnx', '--json')
     check('a file that is not there', status == 9 and 'error' in json.loads(out), (status, out, err))
     open(f'{folder}/bad.onnx', 'wb').write(b'no model')
