@@ -37,7 +37,8 @@ static void attention_read(mr_reader *r, void *params)
     p->causal = mr_read_int(r, "is_causal", 0) != 0;
     p->left = read_window(r, "left_window_size");
     p->right = read_window(r, "right_window_size");
-    p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN;
+    p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN; /* NaN: 1 / √head_size */
+    if (mr_read_has(r, "scale") && isnan(p->scale)) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute scale is NaN");
     p->cap = mr_read_float(r, "softcap", 0);
     p->precision = mr_attention_read_precision(r);
     p->padded_mask = mr_read_version(r) >= 24;

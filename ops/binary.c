@@ -39,7 +39,7 @@ static void binary_read(mr_reader *r, void *params)
         if (!strcmp(names[i].name, name)) p->op = names[i].op;
     p->legacy = mr_read_version(r) < 7;
     p->broadcast = mr_read_int(r, "broadcast", 0);
-    p->has_axis = mr_read_has(r, "axis");
+    p->has_axis = mr_read_has(r, "axis") && p->broadcast; /* equal shapes need none */
     p->axis = mr_read_int(r, "axis", 0);
     p->k.alpha = p->op == MR_SWIGLU ? mr_read_float(r, "alpha", 1) : 0;
     mr_read_ignore(r, "consumed_inputs"); /* an old hint for memory */

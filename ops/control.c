@@ -246,6 +246,16 @@ static mr_status loop_round(mr_call *c, const loop_params *p, loop_state *s)
     return keep_scans(s) ? MR_OK : mr_call_fail(c, MR_E_MEMORY, "out of memory");
 }
 
+/* What a round would make for scan output o: as it is inferred, else as it is declared. */
+static mr_typed_shape round_output(const mr_call *c, const loop_params *p, int o)
+{
+    mr_typed_shape like = mr_out_planned(c, o);
+    if (like.type.kind != MR_TENSOR || like.shape.rank < 1) return *mr_subgraph_output(c, p->body, 1 + o);
+    like.shape.rank--;
+    for (int d = 0; d < like.shape.rank; d++) like.shape.d[d] = like.shape.d[d + 1];
+    return like;
+}
+
 static mr_status loop_results(mr_call *c, const loop_params *p, loop_state *s)
 {
     mr_status st = MR_OK;
@@ -256,8 +266,8 @@ static mr_status loop_results(mr_call *c, const loop_params *p, loop_state *s)
         st = mr_call_set_value(c, o, wrapped ? mr_value_retain(v->items[0]) : mr_value_retain(v));
     }
     for (int k = 0; !st && k < s->scans; k++) {
-        const mr_typed_shape *like = mr_subgraph_output(c, p->body, 1 + s->carried + k);
-        mr_value *v = mr_stack(c, s->scan[k], s->rounds, 0, false, like);
+        mr_typed_shape like = round_output(c, p, s->carried + k);
+        mr_value *v = mr_stack(c, s->scan[k], s->rounds, 0, false, &like);
         st = v ? mr_call_set_value(c, s->carried + k, v) : mr_call_fail(c, MR_E_MEMORY, "out of memory");
     }
     return st;

@@ -18,7 +18,8 @@ static void flex_read(mr_reader *r, void *params)
     flex_params *p = params;
     p->score_mod = mr_read_graph(r, "score_mod");
     p->prob_mod = mr_read_graph(r, "prob_mod");
-    p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN;
+    p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN; /* NaN: 1 / √head_size */
+    if (mr_read_has(r, "scale") && isnan(p->scale)) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute scale is NaN");
     p->precision = mr_attention_read_precision(r);
 }
 

@@ -34,7 +34,8 @@ static bool axes_of(mr_call *c, int64_t *axes, int *n)
     const reduce_params *p = c->params;
     if (p->axes_in && mr_in_has(c, 1)) {
         if (mr_in_ints(c, 1, axes, n)) return true;
-        *n = c->in[1].shape.rank == 1 && c->in[1].shape.d[0] > 0 ? (int)c->in[1].shape.d[0] : -1;
+        const mr_shape *s = &c->in[1].shape;
+        *n = s->rank == 0 ? 1 : s->rank == 1 && s->d[0] > 0 ? (int)s->d[0] : -1;
         return false;
     }
     *n = p->n_axes;

@@ -202,15 +202,34 @@ static mr_status walk_round(mr_call *c, const scan_params *p, walk *w, int64_t t
     return st;
 }
 
+/* What a round would make for scan output k: as it is inferred, else as it is declared. */
+static mr_status round_output(mr_call *c, const scan_params *p, const walk *w, int k, mr_typed_shape *like)
+{
+    int axis;
+    *like = mr_out_planned(c, w->states + k);
+    if (like->type.kind != MR_TENSOR || like->shape.rank < (p->batched ? 2 : 1)) {
+        *like = *mr_subgraph_output(c, p->body, w->states + k);
+        if (like->shape.rank < 0) like->shape = mr_shape_scalar();
+        return MR_OK;
+    }
+    if (p->batched) remove_axis(&like->shape, 0);
+    mr_status st =
+        mr_want_axis(c, at(p->out_axes, p->n_out_axes, k), like->shape.rank, "attribute scan_output_axes", &axis);
+    if (!st) remove_axis(&like->shape, axis);
+    return st;
+}
+
 static mr_status walk_results(mr_call *c, const scan_params *p, walk *w, mr_value ***rounds, int64_t made)
 {
     mr_status st = MR_OK;
     for (int k = 0; !st && k < w->outs; k++) {
-        const mr_typed_shape *like = mr_subgraph_output(c, p->body, w->states + k);
-        int rank = made ? rounds[k][0]->t.rank : like->shape.rank > 0 ? like->shape.rank : 0, axis;
+        mr_typed_shape like;
+        int axis;
+        if ((st = round_output(c, p, w, k, &like))) return st;
+        int rank = made ? rounds[k][0]->t.rank : like.shape.rank;
         st = mr_want_axis(c, at(p->out_axes, p->n_out_axes, k), rank + 1, "attribute scan_output_axes", &axis);
         bool back = at(p->out_directions, p->n_out_directions, k) != 0;
-        if (!st && !(w->result[k] = mr_stack(c, rounds[k], made, axis, back, like)))
+        if (!st && !(w->result[k] = mr_stack(c, rounds[k], made, axis, back, &like)))
             st = mr_call_fail(c, MR_E_MEMORY, "out of memory");
     }
     return st;

@@ -97,6 +97,14 @@ mr_value *mr_call_take(mr_call *c, int i)
     return mr_value_copy(a->t);
 }
 
+mr_typed_shape mr_out_planned(const mr_call *c, int o)
+{
+    int id = c->node->out[o];
+    if (id < 0) return (mr_typed_shape){.shape = mr_shape_unknown()};
+    const mr_pvalue *v = &c->exec->plan->values[id];
+    return (mr_typed_shape){v->type, v->shape};
+}
+
 uint64_t mr_call_entropy(mr_call *c)
 {
     struct timespec t;

@@ -191,6 +191,8 @@ mr_status mr_infer_subgraph(mr_call *c, int k, bool certain, int n_in, const mr_
 double mr_subgraph_flops(const mr_call *c, int k);
 /* A retained value of input i, to be put into a sequence or given to a subgraph (copies an arena tensor). */
 mr_value *mr_call_take(mr_call *c, int i);
+/* What inference says of output o, while the node runs; kind MR_NONE: nothing. */
+mr_typed_shape mr_out_planned(const mr_call *c, int o);
 uint64_t mr_call_entropy(mr_call *c); /* for random operators without a seed: another number each time */
 
 #endif

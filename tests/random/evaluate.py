@@ -7,6 +7,7 @@ import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -56,7 +57,7 @@ def decode(data, how):
 
 
 def decode_output(data):
-    """As ReferenceEvaluator has it: an optional is a list of one."""
+    """As ReferenceEvaluator has it: an optional that an operator makes is a list of one."""
     if data[0] == NOTHING:
         return None
     value = decode(data[1:], BY_KIND[data[0]])
@@ -64,12 +65,7 @@ def decode_output(data):
 
 
 def inputs_of(model, values):
-    found = {}
-    for v, data in zip(model.graph.input, values):
-        how = BY_TYPE[v.type.WhichOneof('value')]
-        value = decode(data, how)
-        found[v.name] = [value] if how is OPTIONAL and value is not None else value
-    return found
+    return {v.name: decode(data, BY_TYPE[v.type.WhichOneof('value')]) for v, data in zip(model.graph.input, values)}
 
 
 # ---- minirt
@@ -98,7 +94,10 @@ def ask(build, models):
         with open(out.name, 'rb') as f:
             for name, mode, outcome, text, *outputs in read_frames(f):
                 name, outcome = name.decode(), outcome.decode()
-                decoded = [decode_output(o) for o in outputs] if outcome == 'ran' else None
+                try:
+                    decoded = [decode_output(o) for o in outputs] if outcome == 'ran' else None
+                except ValueError as e:  # an extent that NumPy has no array of
+                    outcome, text, decoded = 'unread', str(e).encode(), None
                 answers.setdefault(name, {})[mode.decode()] = Answer(outcome, text.decode(errors='replace'), decoded)
     return answers, broken
 
@@ -110,7 +109,9 @@ def reference(model, inputs):
     """The outputs, or the exception."""
     try:
         with np.errstate(all='ignore'):
-            return ReferenceEvaluator(model).run(None, inputs)
+            outputs = ReferenceEvaluator(model).run(None, inputs)
+        optional = model.graph.node[0].op_type == 'Identity' and model.graph.input[0].type.HasField('optional_type')
+        return [[o] if optional and o is not None else o for o in outputs]
     except Exception as e:  # whatever it is that an operator of it raises
         return e
 
@@ -199,7 +200,7 @@ class Decisions:
         node, version = model.graph.node[0], version_of(model)
         scope = None
         for row in self.rows:
-            if what not in row['what'] or node.op_type not in row['operators'] or version not in row.get('versions', [version]):
+            if what not in row['what'] or not {node.op_type, '*'} & set(row['operators']) or version not in row.get('versions', [version]):
                 continue
             scope = scope or scope_of(model, inputs, text)
             try:
@@ -220,7 +221,7 @@ def version_of(model):
 def scope_of(model, inputs, text):
     node = model.graph.node[0]
     values = [inputs.get(n) if n else None for n in node.input]
-    return {'np': np, 'attrs': {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}, 'values': values,
+    return {'np': np, 're': re, 'attrs': {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}, 'values': values,
             'types': [getattr(v, 'dtype', None) and v.dtype.name for v in values],
             'shapes': [list(np.shape(v)) if not isinstance(v, list) else None for v in values], 'text': text,
             'n_inputs': len([n for n in node.input if n]), 'n_outputs': len(node.output)}
@@ -255,12 +256,19 @@ def verdict(model, values, answers, decisions):
     if not valid(proto):
         return INVALID, '', None
     row = decisions.find(DIFFERS, proto, inputs, how)
-    if row and row['function']:
+    wrong = judged(row, proto, inputs, want, answers) if row and row['function'] else ''
+    return (DIFFERS, f'{row["judge"]}: {wrong}', None) if wrong else (DIFFERS, how, row)
+
+
+def judged(row, proto, inputs, want, answers):
+    """How minirt differs from what the row's judge gives; '': not at all."""
+    try:
         judge = row['function'](proto, inputs, want)
-        wrong = first_difference(answers, judge if callable(judge) else lambda got: differs(got, judge))
-        if wrong:
-            return DIFFERS, f'{row["judge"]}: {wrong}', None
-    return DIFFERS, how, row
+        if isinstance(judge, Exception):
+            raise judge
+        return first_difference(answers, judge if callable(judge) else lambda got: differs(got, judge))
+    except Exception as e:  # of the judge, or of ReferenceEvaluator, which some ask
+        return f'no judgement: {type(e).__name__}: {e}'
 
 
 def first_difference(answers, of):

@@ -22,7 +22,7 @@ import claims  # noqa: E402
 import evaluate  # noqa: E402
 import judges  # noqa: E402
 
-SAMPLE, FULL = 18, 160  # models of a version
+SAMPLE, FULL = 6, 60  # models of a version
 
 # Without those that no operator's text has a meaning for: tests/claims has them.
 CORNERS = {**claims.CORNERS, AttributeProto.STRING: []}

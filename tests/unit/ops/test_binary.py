@@ -214,6 +214,8 @@ for op in ['Add', 'Sub', 'Mul', 'Div', 'Pow', 'And', 'Or', 'Xor', 'Equal', 'Grea
                 check(op, schema.since_version, a, b, y, f'{dtype.name}_axis', **attributes)
 whole = np.zeros((2, 3), f32)
 cases.node('Add', 6, [whole, whole[0]], [whole], says='shapes must be equal')
+for axis in -4, -2, 0, 1, 7:  # equal shapes need none
+    cases.node('Add', 6, [whole, whole], [whole + whole], axis=axis)
 cases.node('Add', 6, [whole, np.zeros(2, f32)], [whole], says='axis 0 has 2', broadcast=1)
 cases.node('Add', 6, [whole, np.zeros(3, f32)], [whole], says='does not stand within A', broadcast=1, axis=2)
 cases.node('Add', 7, [whole, np.zeros(2, f32)], [whole], says='does not broadcast')
