@@ -154,10 +154,21 @@ static mr_status attention_dims(mr_call *c, mr_attention_dims *d)
     return st ? st : want_mask(c, d);
 }
 
+static mr_status want_valid(mr_call *c, int64_t keys)
+{
+    const mr_tensor *t = mr_in_has(c, VALID) ? c->in[VALID].t : NULL;
+    for (int64_t b = 0; t && b < t->dims[0]; b++)
+        if (mr_tensor_int(t, b) < 0 || mr_tensor_int(t, b) > keys)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, VALID, "nonpad_kv_seqlen[%lld] = %lld outside [0,%lld]",
+                                   (long long)b, (long long)mr_tensor_int(t, b), (long long)keys);
+    return MR_OK;
+}
+
 static mr_status attention_infer(mr_call *c)
 {
     mr_attention_dims d;
     mr_status st = attention_dims(c, &d);
+    if (!st && d.keys >= 0) st = want_valid(c, d.keys);
     if (st) return st;
     const mr_dim total = mr_dim_add(d.past, d.keys);
     mr_shape y = {.rank = c->in[Q].shape.rank};
@@ -221,15 +232,6 @@ static void point(mr_call *c, mr_attention_args *a)
     a->scores = mr_out_wanted(c, SCORES) ? c->out[SCORES].t->data : NULL;
 }
 
-static mr_status want_valid(mr_call *c, const mr_attention_args *a)
-{
-    for (int64_t b = 0; a->valid && b < a->batch; b++)
-        if (a->valid[b] < 0 || a->valid[b] > a->keys)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, VALID, "nonpad_kv_seqlen[%lld] = %lld outside [0,%lld]",
-                                   (long long)b, (long long)a->valid[b], (long long)a->keys);
-    return MR_OK;
-}
-
 static void put_present(mr_call *c, const mr_attention_args *a, int o, const mr_attention_rows *rows, int past)
 {
     if (!mr_out_wanted(c, o)) return;
@@ -246,7 +248,7 @@ static mr_status attention_run(mr_call *c)
 {
     mr_attention_args a = attention_args(c);
     point(c, &a);
-    mr_status st = want_valid(c, &a);
+    mr_status st = want_valid(c, a.keys);
     if (st) return st;
     put_present(c, &a, PRESENT_KEY, &a.k, PAST_KEY);
     put_present(c, &a, PRESENT_VALUE, &a.v, PAST_VALUE);

@@ -101,11 +101,17 @@ static const mr_impl binary_impls[] = {
 static mr_status want_no_zero(mr_call *c)
 {
     const mr_tensor *b = c->in[1].t;
-    if (!mr_dtype_in(b->dtype, MR_INTS) || mr_tensor_count(c->out[0].t) == 0) return MR_OK;
+    if (!b || !mr_dtype_in(b->dtype, MR_INTS) || !mr_shape_some(&c->out[0].shape)) return MR_OK;
     for (int64_t i = 0, n = mr_tensor_count(b); i < n; i++)
         if (mr_tensor_int(b, i) == 0)
             return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "integer division by zero at element %lld", (long long)i);
     return MR_OK;
+}
+
+static mr_status div_infer(mr_call *c)
+{
+    mr_status st = mr_infer_binary(c);
+    return st ? st : want_no_zero(c);
 }
 
 static mr_status div_run(mr_call *c)
@@ -140,7 +146,7 @@ static mr_status mod_infer(mr_call *c)
     const binary_params *p = c->params;
     if (p->op == MR_MOD && mr_dtype_in(mr_in_dtype(c, 0), MR_FLOATS) && mr_call_version(c) < 28)
         return mr_call_fail_in(c, MR_E_ATTRIBUTE, 0, "before opset 28, floats need the attribute fmod=1");
-    return mr_infer_binary(c);
+    return div_infer(c);
 }
 
 /* ---- Pow ---- */
@@ -224,7 +230,7 @@ const mr_op mr_ops_binary[] = {
     BINARY("Add", 1, binary_read, mr_infer_binary, binary_impls),
     BINARY("Sub", 1, binary_read, mr_infer_binary, binary_impls),
     BINARY("Mul", 1, binary_read, mr_infer_binary, binary_impls),
-    BINARY("Div", 1, binary_read, mr_infer_binary, div_impls),
+    BINARY("Div", 1, binary_read, div_infer, div_impls),
     BINARY("Mod", 10, mod_read, mod_infer, div_impls),
     BINARY("Pow", 1, pow_read, mr_infer_binary, pow_impls),
     BINARY("PRelu", 1, binary_read, mr_infer_prelu, binary_impls),

@@ -37,9 +37,9 @@ static int64_t blocks_of(const mr_call *c, int d, int n, int64_t image, int64_t 
 {
     const col2im_params *p = c->params;
     int64_t stride = p->n_strides < 0 ? 1 : p->strides[d], dilation = p->n_dilations < 0 ? 1 : p->dilations[d];
-    int64_t pads = p->n_pads < 0 ? 0 : p->pads[d] + p->pads[n + d];
-    int64_t room = image + pads - dilation * (block - 1) - 1;
-    return room < 0 ? 0 : room / stride + 1;
+    __int128 pads = p->n_pads < 0 ? 0 : (__int128)p->pads[d] + p->pads[n + d];
+    __int128 room = image + pads - (__int128)dilation * (block - 1) - 1;
+    return room < 0 ? 0 : room >= INT64_MAX ? INT64_MAX : (int64_t)(room / stride + 1);
 }
 
 /* The axes, as far as the two shapes are known (extents of -1: unknown), and their number n, -1: unknown. */
@@ -51,9 +51,10 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
     mr_status st = mr_in_dims(c, 1, image, n);
     if (!st) st = mr_in_dims(c, 2, block, &blocks);
     if (st) return st;
-    bool both = *n >= 0 && blocks >= 0;
-    if (both && *n != blocks)
+    if (*n >= 0 && blocks >= 0 && *n != blocks)
         return mr_call_fail(c, MR_E_SHAPES, "image_shape has %d elements, block_shape has %d", *n, blocks);
+    for (int d = *n < 0 ? 0 : *n; d < blocks; d++) image[d] = MR_DIM_UNKNOWN;
+    for (int d = blocks < 0 ? 0 : blocks; d < *n; d++) block[d] = MR_DIM_UNKNOWN;
     if (*n < 0) *n = blocks;
     if (*n > MR_MAX_RANK - 2)
         return mr_call_fail_in(c, MR_E_RANK, 1, "the image would have %d dimensions; minirt's tensors have at most %d",
@@ -61,7 +62,7 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
     if (*n >= 0) st = want_values(c, "strides", p->n_strides, *n);
     if (!st && *n >= 0) st = want_values(c, "dilations", p->n_dilations, *n);
     if (!st && *n >= 0) st = want_values(c, "pads", p->n_pads, 2 * *n);
-    for (int d = 0; both && d < *n && !st; d++) {
+    for (int d = 0; d < *n && !st; d++) {
         mr_col2im_axis *a = &axis[d];
         *a = (mr_col2im_axis){image[d],
                               block[d],
@@ -77,19 +78,22 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
     return st;
 }
 
-/* One row has blocks of one element, whatever block_shape turns out to be; the pads alone give some of them. */
-static mr_status want_room(mr_call *c, int n)
+/* What is not known of the image or of the block has bounds: an image may be empty, a block has 1 to as many elements
+ * as there are rows. */
+static mr_status want_room(mr_call *c, const mr_col2im_axis *axis, int n)
 {
     const mr_shape *x = &c->in[0].shape;
-    int64_t least = 1;
-    if (x->rank < 0 || x->d[1] != 1 || x->d[2] < 1) return MR_OK;
+    mr_dim least = 1, most = 1;
+    if (x->rank < 0 || x->d[1] < 1 || x->d[2] < 1) return MR_OK;
     for (int d = 0; d < n; d++) {
-        int64_t pads = blocks_of(c, d, n, 0, 1);
-        if (pads > 1 && __builtin_mul_overflow(least, pads, &least)) least = INT64_MAX;
+        int64_t image = axis[d].image, block = axis[d].block;
+        int64_t low = blocks_of(c, d, n, image < 0 ? 0 : image, block < 0 ? x->d[1] : block);
+        least = mr_dim_mul(least, low > 1 ? low : 1);
+        most = mr_dim_mul(most, image < 0 ? MR_DIM_UNKNOWN : blocks_of(c, d, n, image, block < 0 ? 1 : block));
     }
-    if (least <= x->d[2]) return MR_OK;
-    return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld blocks, the pads alone give %lld", (long long)x->d[2],
-                           (long long)least);
+    if (least <= x->d[2] && (most < 0 || most >= x->d[2])) return MR_OK;
+    return mr_call_fail_in(c, MR_E_SHAPES, 0, "has %lld blocks, the image gives %lld at %s", (long long)x->d[2],
+                           (long long)(least > x->d[2] ? least : most), least > x->d[2] ? "least" : "most");
 }
 
 static mr_status want_blocks(mr_call *c, const mr_col2im_axis *axis, int n, mr_dim *channels)
@@ -121,7 +125,7 @@ static mr_status infer(mr_call *c)
     mr_shape y = n < 0 ? mr_shape_unknown() : mr_shape_of_rank(n + 2);
     if (!st && n >= 0) {
         st = want_blocks(c, axis, n, &y.d[1]);
-        if (!st) st = want_room(c, n);
+        if (!st) st = want_room(c, axis, n);
         y.d[0] = c->in[0].shape.rank < 0 ? MR_DIM_UNKNOWN : c->in[0].shape.d[0];
         for (int d = 0; d < n; d++) y.d[d + 2] = axis[d].image;
     }

@@ -4,6 +4,7 @@
 #include "ops/elems.h"
 #include "ops/sizes.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- Constant ---- */
@@ -198,23 +199,26 @@ static int64_t real_count(double start, double limit, double delta)
     return (int64_t)n + ((double)(int64_t)n < n);
 }
 
-static mr_status range_count(mr_call *c, int64_t *n)
+/* As far as they are known: a start, a limit that may be infinite, a step that is not 0. */
+static mr_status want_bounds(mr_call *c)
+{
+    double v[3] = {0, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        mr_status st = mr_want_one(c, i);
+        if (st) return st;
+        if (c->in[i].t) v[i] = mr_tensor_real(c->in[i].t, 0);
+    }
+    if (v[2] == 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 2, "the step is 0");
+    if (isfinite(v[0]) && !isnan(v[1]) && !isnan(v[2])) return MR_OK;
+    return mr_call_fail(c, MR_E_NODE_VALUE, "from %g to %g by %g is no range", v[0], v[1], v[2]);
+}
+
+static int64_t range_count(const mr_call *c)
 {
     const mr_tensor *start = c->in[0].t, *limit = c->in[1].t, *delta = c->in[2].t;
-    for (int i = 0; i < 3; i++)
-        if (mr_tensor_count(c->in[i].t) != 1) return mr_call_fail_in(c, MR_E_RANK, i, "expected a scalar");
-    if (mr_dtype_in(start->dtype, MR_INTS)) {
-        int64_t step = mr_tensor_int(delta, 0);
-        if (step == 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 2, "the step is 0");
-        *n = integer_count(mr_tensor_int(start, 0), mr_tensor_int(limit, 0), step);
-    } else {
-        double from = mr_tensor_real(start, 0), to = mr_tensor_real(limit, 0), step = mr_tensor_real(delta, 0);
-        if (step == 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 2, "the step is 0");
-        if (from - from != 0 || to != to || step != step)
-            return mr_call_fail(c, MR_E_NODE_VALUE, "from %g to %g by %g is no range", from, to, step);
-        *n = real_count(from, to, step);
-    }
-    return MR_OK;
+    if (mr_dtype_in(start->dtype, MR_INTS))
+        return integer_count(mr_tensor_int(start, 0), mr_tensor_int(limit, 0), mr_tensor_int(delta, 0));
+    return real_count(mr_tensor_real(start, 0), mr_tensor_real(limit, 0), mr_tensor_real(delta, 0));
 }
 
 /* A range from 0 by 1 is as long as its limit, even when that is a symbol. */
@@ -228,8 +232,8 @@ static mr_dim symbolic_count(const mr_call *c)
 static mr_status range_infer(mr_call *c)
 {
     mr_shape s = mr_shape_1d(symbolic_count(c));
-    mr_status st = MR_OK;
-    if (c->in[0].t && c->in[1].t && c->in[2].t) st = range_count(c, &s.d[0]);
+    mr_status st = want_bounds(c);
+    if (!st && c->in[0].t && c->in[1].t && c->in[2].t) s.d[0] = range_count(c);
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 

@@ -95,8 +95,7 @@ static mr_status if_infer(mr_call *c)
     mr_typed_shape *out = mr_call_alloc(c, sizeof *out * ((size_t)c->n_out + 1));
     if (!out) return c->error->status;
     const mr_tensor *cond = c->in[0].t;
-    if (cond && mr_tensor_count(cond) != 1)
-        return mr_call_fail_in(c, MR_E_SHAPES, 0, "the condition must have one element");
+    if (mr_want_one(c, 0)) return c->error->status;
     bool then = !cond || mr_tensor_int(cond, 0), otherwise = !cond || !mr_tensor_int(cond, 0);
     mr_status st = then ? infer_branch(c, p->then_branch, cond != NULL, out, true) : MR_OK;
     if (!st && otherwise) st = infer_branch(c, p->else_branch, cond != NULL, out, !then);
@@ -108,7 +107,6 @@ static mr_status if_run(mr_call *c)
 {
     const if_params *p = c->params;
     const mr_tensor *cond = c->in[0].t;
-    if (mr_tensor_count(cond) != 1) return mr_call_fail_in(c, MR_E_SHAPES, 0, "the condition must have one element");
     mr_value **out = mr_call_alloc(c, sizeof *out * ((size_t)c->n_out + 1));
     if (!out) return c->error->status;
     int branch = mr_tensor_int(cond, 0) ? p->then_branch : p->else_branch;
@@ -193,7 +191,9 @@ static mr_status loop_infer(mr_call *c)
     }
     if (c->n_out < carried)
         return mr_call_fail(c, MR_E_ARITY, "has %d outputs for %d loop-carried values", c->n_out, carried);
-    mr_status st = infer_rounds(c, p->body, carried, in, n_body_out, out);
+    mr_status st = mr_want_one(c, 0);
+    if (!st) st = mr_want_one(c, 1);
+    if (!st) st = infer_rounds(c, p->body, carried, in, n_body_out, out);
     for (int o = 0; !st && o < c->n_out; o++) {
         c->out[o].type = out[1 + o].type;
         if (o < carried) {
@@ -261,8 +261,9 @@ static mr_status loop_results(mr_call *c, const loop_params *p, loop_state *s)
     mr_status st = MR_OK;
     for (int o = 0; !st && o < s->carried; o++) {
         mr_value *v = s->in[2 + o];
-        bool wrapped =
-            s->rounds > 0 && is_optional(v->type) && !is_optional(mr_subgraph_output(c, p->body, 1 + o)->type);
+        bool wrapped = is_optional(v->type) && !is_optional(mr_subgraph_output(c, p->body, 1 + o)->type);
+        if (wrapped && v->n == 0)
+            return mr_call_fail(c, MR_E_NODE_VALUE, "output %d: no round put anything into the optional", o);
         st = mr_call_set_value(c, o, wrapped ? mr_value_retain(v->items[0]) : mr_value_retain(v));
     }
     for (int k = 0; !st && k < s->scans; k++) {

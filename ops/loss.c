@@ -48,6 +48,20 @@ static mr_status want_weight(mr_call *c)
                            (long long)x->d[1], (long long)w->d[0]);
 }
 
+static mr_status want_classes(mr_call *c, int64_t classes)
+{
+    const loss_params *p = c->params;
+    const mr_index target = mr_index_of(c, 1);
+    for (int64_t i = 0, n = mr_tensor_count(c->in[1].t); i < n; i++) {
+        int64_t k = mr_index_at(target, i, 0);
+        if ((k >= 0 && k < classes) || (p->ignores && k == p->ignored)) continue;
+        k = mr_tensor_int(c->in[1].t, i);
+        return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "class %lld at element %lld is outside [0,%lld]", (long long)k,
+                               (long long)i, (long long)classes - 1);
+    }
+    return MR_OK;
+}
+
 static mr_status infer(mr_call *c)
 {
     const loss_params *p = c->params;
@@ -56,6 +70,8 @@ static mr_status infer(mr_call *c)
     if (!st) st = want_weight(c);
     if (!st && c->in[0].shape.rank >= 0 && c->in[0].shape.d[1] == 0 && mr_shape_some(&s) && !p->ignores)
         st = mr_call_fail_in(c, MR_E_SHAPES, 0, "has no classes");
+    if (!st && c->in[1].t && c->in[0].shape.rank >= 0 && c->in[0].shape.d[1] >= 0)
+        st = want_classes(c, c->in[0].shape.d[1]);
     if (st) return st;
     mr_out_tensor(c, 0, mr_in_dtype(c, 0), p->reduction == NONE ? &s : &scalar);
     return mr_out_like(c, 1, 0);
@@ -84,19 +100,6 @@ static size_t scratch(const mr_call *c)
     return (size_t)(n + (mr_in_has(c, 2) ? c->in[2].shape.d[0] : 0)) * sizeof(double);
 }
 
-static mr_status want_classes(mr_call *c, mr_index target, int64_t n, int64_t classes)
-{
-    const loss_params *p = c->params;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t k = mr_index_at(target, i, 0);
-        if ((k >= 0 && k < classes) || (p->ignores && k == p->ignored)) continue;
-        k = mr_tensor_int(c->in[1].t, i);
-        return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "class %lld at element %lld is outside [0,%lld]", (long long)k,
-                               (long long)i, (long long)classes - 1);
-    }
-    return MR_OK;
-}
-
 /* Samples times weights; then their sum, divided by the sum of the weights that were applied. */
 static void finish(mr_call *c, double *sample, int64_t n, const double *weight, mr_index target)
 {
@@ -119,7 +122,7 @@ static mr_status run(mr_call *c)
     const mr_tensor *x = c->in[0].t;
     const int64_t n = mr_tensor_count(c->in[1].t);
     mr_index target = mr_index_of(c, 1);
-    mr_status st = want_classes(c, target, n, x->dims[1]);
+    mr_status st = want_classes(c, x->dims[1]);
     if (st) return st;
     double *sample = c->scratch, *weight = mr_in_has(c, 2) ? sample + n : NULL;
     if (weight) mr_widen(c->in[2].t, weight);

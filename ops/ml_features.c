@@ -7,6 +7,20 @@
 
 /* ---- ArrayFeatureExtractor ---- */
 
+/* ONNX: "based on 0 as the first index of any dimension": nothing counts from the end. */
+static mr_status want_features(mr_call *c)
+{
+    const mr_tensor *index = c->in[1].t;
+    const int64_t dim = c->in[0].shape.d[c->in[0].shape.rank - 1];
+    for (int64_t i = 0, n = mr_tensor_count(index); i < n; i++) {
+        int64_t k = ((const int64_t *)index->data)[i];
+        if (k < 0 || k >= dim)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "index %lld at position %lld out of range [0,%lld]",
+                                   (long long)k, (long long)i, (long long)dim - 1);
+    }
+    return MR_OK;
+}
+
 /* All indices together, in order, are the last dimension; a vector of data is a row. */
 static mr_status extractor_infer(mr_call *c)
 {
@@ -20,6 +34,7 @@ static mr_status extractor_infer(mr_call *c)
         s.d[s.rank - 1] = index->rank < 0 ? MR_DIM_UNKNOWN : 1;
         for (int i = 0; i < index->rank; i++) s.d[s.rank - 1] = mr_dim_mul(s.d[s.rank - 1], index->d[i]);
     }
+    if (c->in[1].t && x->rank > 0 && x->d[x->rank - 1] >= 0 && (st = want_features(c))) return st;
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
@@ -28,17 +43,12 @@ static mr_fn extractor_have(const mr_call *c)
     return MR_SLOT_BY_SIZE(c->cpu->move.gather, mr_in_dtype(c, 0));
 }
 
-/* ONNX: "based on 0 as the first index of any dimension": nothing counts from the end. */
 static mr_status extractor_run(mr_call *c)
 {
     const mr_tensor *x = c->in[0].t, *index = c->in[1].t;
     const int64_t dim = x->dims[x->rank - 1], n = mr_tensor_count(index);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t k = ((const int64_t *)index->data)[i];
-        if (k < 0 || k >= dim)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "index %lld at position %lld out of range [0,%lld]",
-                                   (long long)k, (long long)i, (long long)dim - 1);
-    }
+    mr_status st = want_features(c);
+    if (st) return st;
     mr_gather_args a = {.x = x->data,
                         .y = c->out[0].t->data,
                         .index = {index->data, true},

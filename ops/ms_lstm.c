@@ -279,7 +279,7 @@ static int64_t counted_rows(const lstm *l)
 static mr_status lstm_run(mr_call *c)
 {
     lstm l = lay(c, c->scratch);
-    mr_status st = mr_rnn_want_lengths(c, &l.a);
+    mr_status st = mr_rnn_want_lengths(c, l.a.length);
     if (st) return st;
     const int64_t rows = counted_rows(&l);
     l.x = mr_dynamic_of(c->cpu, l.dtype, l.a.x, rows * l.a.input);

@@ -18,6 +18,27 @@ static void read(mr_reader *r, void *params)
                      (long long)center);
 }
 
+/* A number, or an empty tensor, as if it were not given. */
+static mr_status want_scalar(mr_call *c, int i)
+{
+    return mr_in_has(c, i) && mr_in_count(c, i) != 0 ? mr_want_one(c, i) : MR_OK;
+}
+
+/* False: it is not given, or not known yet. */
+static bool scalar(const mr_call *c, int i, double *v)
+{
+    if (!mr_in_has(c, i) || !c->in[i].t || mr_tensor_count(c->in[i].t) == 0) return false;
+    *v = mr_tensor_real(c->in[i].t, 0);
+    return true;
+}
+
+static mr_status want_iou(mr_call *c)
+{
+    double iou;
+    if (!scalar(c, 3, &iou) || (iou >= 0 && iou <= 1)) return MR_OK;
+    return mr_call_fail_in(c, MR_E_NODE_VALUE, 3, "%g is outside [0,1]", iou);
+}
+
 static mr_status infer(mr_call *c)
 {
     const mr_shape *boxes = &c->in[0].shape, *scores = &c->in[1].shape;
@@ -33,23 +54,14 @@ static mr_status infer(mr_call *c)
         st = mr_want_dim(c, boxes->d[0], scores->d[0], "the batches of boxes and scores", NULL);
     }
     mr_shape y = {.rank = 2, .d = {MR_DIM_UNKNOWN, 3}};
+    for (int i = 2; i < c->n_in && !st; i++) st = want_scalar(c, i);
+    if (!st) st = want_iou(c);
     return st ? st : mr_out_tensor(c, 0, MR_I64, &y);
 }
 
 static mr_fn have(const mr_call *c)
 {
     return MR_SLOT(c->cpu->nms.nms, mr_in_dtype(c, 1));
-}
-
-static mr_status scalar(mr_call *c, int i, double *v, bool *there)
-{
-    if (!mr_in_has(c, i) || mr_tensor_count(c->in[i].t) == 0) return MR_OK;
-    if (mr_tensor_count(c->in[i].t) != 1)
-        return mr_call_fail_in(c, MR_E_SHAPES, i, "expected one element, got %lld",
-                               (long long)mr_tensor_count(c->in[i].t));
-    *v = mr_tensor_real(c->in[i].t, 0);
-    if (there) *there = true;
-    return MR_OK;
 }
 
 /* Corners in order: a box may be given by any two that lie across. */
@@ -105,12 +117,11 @@ static mr_status run(mr_call *c)
 {
     mr_nms_args a = {.n = c->in[0].t->dims[1], .boxes = c->scratch};
     double most = 0;
-    mr_status st = scalar(c, 2, &most, NULL);
-    if (!st) st = scalar(c, 3, &a.iou_threshold, NULL);
-    if (!st) st = scalar(c, 4, &a.score_threshold, &a.by_score);
-    if (!st && !(a.iou_threshold >= 0 && a.iou_threshold <= 1))
-        st = mr_call_fail_in(c, MR_E_NODE_VALUE, 3, "%g is outside [0,1]", a.iou_threshold);
+    mr_status st = want_iou(c);
     if (st) return st;
+    scalar(c, 2, &most);
+    scalar(c, 3, &a.iou_threshold);
+    a.by_score = scalar(c, 4, &a.score_threshold);
     a.most = most < 0 ? 0 : most < 0x1p62 ? (int64_t)most : INT64_MAX;
     a.order = (int64_t *)((mr_nms_box *)c->scratch + a.n);
     a.kept = a.order + a.n;

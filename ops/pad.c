@@ -134,6 +134,23 @@ static mr_status padded_dim(mr_call *c, int axis, mr_dim dim, int64_t begin, int
     return *out = sum, MR_OK;
 }
 
+/* Which axis a pair of pads is for is not known, but there must be one that it leaves something of. */
+static mr_status want_some_axis(mr_call *c, const mr_shape *x)
+{
+    int64_t n = pad_count(c, c->params) / 2, longest = 0, begin, end, sum;
+    for (int d = 0; d < x->rank; d++) {
+        if (x->d[d] < 0) return MR_OK;
+        longest = x->d[d] > longest ? x->d[d] : longest;
+    }
+    for (int k = 0; k < n; k++) {
+        bool known = pad_at(c, c->params, k, &begin) && pad_at(c, c->params, (int)n + k, &end);
+        if (known && !__builtin_add_overflow(begin, end, &sum) && sum < -longest)
+            return mr_call_fail(c, MR_E_SHAPES, "pads %lld and %lld leave nothing of any axis", (long long)begin,
+                                (long long)end);
+    }
+    return MR_OK;
+}
+
 /* The padded shape, and (when all is known) the pads of every axis. begin, end: zeroed. */
 static mr_status pad_shape(mr_call *c, mr_shape *s, int64_t *begin, int64_t *end)
 {
@@ -143,7 +160,9 @@ static mr_status pad_shape(mr_call *c, mr_shape *s, int64_t *begin, int64_t *end
     bool seen[MR_MAX_RANK] = {0};
     mr_status st = want_pads(c, rank);
     if (st) return st;
-    if (!pad_axes(c, rank, axes, &n) || pad_count(c, p) < 0) return *s = mr_shape_of_rank(rank), MR_OK;
+    bool which = pad_axes(c, rank, axes, &n);
+    if (!which && (st = want_some_axis(c, s))) return st;
+    if (!which || pad_count(c, p) < 0) return *s = mr_shape_of_rank(rank), MR_OK;
     for (int k = 0; k < n; k++) {
         int axis;
         if ((st = mr_want_axis(c, axes[k], rank, "axes", &axis))) return st;

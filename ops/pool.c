@@ -218,6 +218,24 @@ static mr_status pooled_shape(mr_call *c, mr_shape *s)
     return MR_OK;
 }
 
+/* Each index must lie in the pooled shape, and its element in the output, as far as that is known. */
+static mr_status want_indices(mr_call *c, const mr_shape *box, const mr_shape *y)
+{
+    const int64_t *indices = c->in[I].t->data, size = mr_dims_product(box->d, 0, box->rank);
+    for (int64_t i = 0, n = mr_tensor_count(c->in[I].t); i < n; i++) {
+        int64_t index = indices[i];
+        if (index < 0 || index >= size)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, I, "index %lld at position %lld out of range [0,%lld]",
+                                   (long long)index, (long long)i, (long long)size - 1);
+        for (int d = box->rank - 1; d >= 0; index /= box->d[d], d--)
+            if (y->d[d] >= 0 && index % box->d[d] >= y->d[d])
+                return mr_call_fail_in(
+                    c, MR_E_NODE_VALUE, I, "index %lld at position %lld is %lld on axis %d, output_shape has %lld",
+                    (long long)indices[i], (long long)i, (long long)(index % box->d[d]), d, (long long)y->d[d]);
+    }
+    return MR_OK;
+}
+
 static mr_status unpool_infer(mr_call *c)
 {
     const mr_window *w = &((const mr_pool_params *)c->params)->window;
@@ -236,26 +254,14 @@ static mr_status unpool_infer(mr_call *c)
         if ((st = mr_in_dims(c, OUTPUT_SHAPE, y.d, &n))) return st;
         if (n >= 0 && n != box.rank)
             return mr_call_fail_in(c, MR_E_SHAPES, OUTPUT_SHAPE, "has %d elements, must have %d", n, box.rank);
+        for (int d = 0; c->in[OUTPUT_SHAPE].t && d < n; d++)
+            if (y.d[d] < 0)
+                return mr_call_fail_in(c, MR_E_NODE_VALUE, OUTPUT_SHAPE, "dimension %d is %lld", d, (long long)y.d[d]);
     }
+    for (int d = 0; d < y.rank && mr_shape_some(&c->in[X].shape); d++)
+        if (y.d[d] == 0) return mr_call_fail_in(c, MR_E_SHAPES, X, "has elements, the output has none");
+    if (c->in[I].t && mr_shape_known(&box) && (st = want_indices(c, &box, &y))) return st;
     return mr_out_tensor(c, 0, mr_in_dtype(c, X), &y);
-}
-
-/* Each index must lie in the pooled shape, and its element in the output. */
-static mr_status check_indices(mr_call *c, const mr_unpool_args *a)
-{
-    int64_t size = mr_dims_product(a->box, 0, a->rank);
-    for (int64_t i = 0; i < a->n; i++) {
-        int64_t index = a->indices[i];
-        if (index < 0 || index >= size)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, I, "index %lld at position %lld out of range [0,%lld]",
-                                   (long long)index, (long long)i, (long long)size - 1);
-        for (int d = a->rank - 1; d >= 0; index /= a->box[d], d--)
-            if (index % a->box[d] >= a->dims[d])
-                return mr_call_fail_in(
-                    c, MR_E_NODE_VALUE, I, "index %lld at position %lld is %lld on axis %d, output_shape has %lld",
-                    (long long)a->indices[i], (long long)i, (long long)(index % a->box[d]), d, (long long)a->dims[d]);
-    }
-    return MR_OK;
 }
 
 static mr_status unpool_run(mr_call *c)
@@ -271,7 +277,7 @@ static mr_status unpool_run(mr_call *c)
                         .rank = y->rank};
     memcpy(a.box, box.d, sizeof a.box);
     memcpy(a.dims, y->dims, sizeof a.dims);
-    if ((st = check_indices(c, &a))) return st;
+    if ((st = want_indices(c, &box, &c->out[0].shape))) return st;
     ((void (*)(const mr_unpool_args *))c->fn)(&a);
     return MR_OK;
 }

@@ -105,6 +105,25 @@ static mr_status infer_like(mr_call *c)
     return infer_as(c, &c->in[0].shape);
 }
 
+/* Each row is the logarithms of probabilities, up to a constant: -inf is a class that never comes. */
+static mr_status want_logarithms(mr_call *c)
+{
+    const mr_tensor *x = c->in[0].t;
+    for (int64_t row = 0; row < x->dims[0]; row++) {
+        bool possible = false;
+        for (int64_t i = row * x->dims[1]; i < (row + 1) * x->dims[1]; i++) {
+            double v = mr_tensor_real(x, i);
+            if (!(v <= 0x1.fffffffffffffp1023))
+                return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "%g at element %lld is no logarithm of a probability", v,
+                                       (long long)i);
+            possible |= v >= -0x1.fffffffffffffp1023;
+        }
+        if (!possible)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "row %lld has no class that can come", (long long)row);
+    }
+    return MR_OK;
+}
+
 static mr_status infer_multinomial(mr_call *c)
 {
     mr_shape s = mr_shape_of_rank(2);
@@ -114,6 +133,7 @@ static mr_status infer_multinomial(mr_call *c)
     if (c->in[0].shape.rank < 0) return infer_as(c, &s);
     s.d[0] = c->in[0].shape.d[0];
     if (c->in[0].shape.d[1] == 0 && s.d[0] > 0) return mr_call_fail_in(c, MR_E_SHAPES, 0, "has no classes");
+    if (c->in[0].t && (st = want_logarithms(c))) return st;
     return infer_as(c, &s);
 }
 
@@ -156,7 +176,7 @@ static mr_fn have_bernoulli(const mr_call *c)
     return MR_SLOT(c->cpu->draw.bernoulli, mr_in_dtype(c, 0));
 }
 
-static mr_status run_bernoulli(mr_call *c)
+static mr_status want_probabilities(mr_call *c)
 {
     const mr_tensor *x = c->in[0].t;
     for (int64_t i = 0, n = mr_tensor_count(x); i < n; i++) {
@@ -165,6 +185,20 @@ static mr_status run_bernoulli(mr_call *c)
             return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "probability %g at element %lld is outside [0,1]", p,
                                    (long long)i);
     }
+    return MR_OK;
+}
+
+static mr_status infer_bernoulli(mr_call *c)
+{
+    mr_status st = c->in[0].t ? want_probabilities(c) : MR_OK;
+    return st ? st : infer_like(c);
+}
+
+static mr_status run_bernoulli(mr_call *c)
+{
+    const mr_tensor *x = c->in[0].t;
+    mr_status st = want_probabilities(c);
+    if (st) return st;
     mr_random random;
     start(c, &random);
     mr_draw_bernoulli_args a = {.x = x->data,
@@ -187,25 +221,6 @@ static mr_fn have_multinomial(const mr_call *c)
 static size_t multinomial_scratch(const mr_call *c)
 {
     return (size_t)c->in[0].shape.d[1] * sizeof(double);
-}
-
-/* Each row is the logarithms of probabilities, up to a constant: -inf is a class that never comes. */
-static mr_status want_logarithms(mr_call *c)
-{
-    const mr_tensor *x = c->in[0].t;
-    for (int64_t row = 0; row < x->dims[0]; row++) {
-        bool possible = false;
-        for (int64_t i = row * x->dims[1]; i < (row + 1) * x->dims[1]; i++) {
-            double v = mr_tensor_real(x, i);
-            if (!(v <= 0x1.fffffffffffffp1023))
-                return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "%g at element %lld is no logarithm of a probability", v,
-                                       (long long)i);
-            possible |= v >= -0x1.fffffffffffffp1023;
-        }
-        if (!possible)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, 0, "row %lld has no class that can come", (long long)row);
-    }
-    return MR_OK;
 }
 
 static mr_status run_multinomial(mr_call *c)
@@ -247,7 +262,7 @@ const mr_op mr_ops_random[] = {
     RANDOM("RandomNormalLike", 1, read_like_normal, infer_like, draw_impls, MR_OP_SHAPE_ONLY),
     RANDOM("RandomUniform", 1, read_uniform, infer, draw_impls, 0),
     RANDOM("RandomUniformLike", 1, read_like_uniform, infer_like, draw_impls, MR_OP_SHAPE_ONLY),
-    RANDOM("Bernoulli", 15, read_bernoulli, infer_like, bernoulli_impls, 0),
+    RANDOM("Bernoulli", 15, read_bernoulli, infer_bernoulli, bernoulli_impls, 0),
     RANDOM("Multinomial", 7, read_multinomial, infer_multinomial, multinomial_impls, 0),
     {0},
 };

@@ -240,11 +240,22 @@ static mr_status find_dims(mr_call *c, rnn_dims *d)
     return st;
 }
 
+mr_status mr_rnn_want_lengths(mr_call *c, int64_t most)
+{
+    const mr_tensor *t = mr_in_has(c, LENGTHS) ? c->in[LENGTHS].t : NULL;
+    for (int64_t n = 0; t && n < t->dims[0]; n++)
+        if (mr_tensor_int(t, n) < 0 || mr_tensor_int(t, n) > most)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, LENGTHS, "sequence_lens[%lld] = %lld outside [0,%lld]",
+                                   (long long)n, (long long)mr_tensor_int(t, n), (long long)most);
+    return MR_OK;
+}
+
 mr_status mr_rnn_infer(mr_call *c)
 {
     const mr_rnn_params *p = c->params;
     rnn_dims d;
     mr_status st = find_dims(c, &d);
+    if (!st && d.length >= 0) st = mr_rnn_want_lengths(c, d.length);
     if (st) return st;
     mr_shape y = {.rank = 4, .d = {d.length, d.directions, d.batch, d.hidden}};
     mr_shape h = {.rank = 3, .d = {d.directions, d.batch, d.hidden}};
@@ -307,19 +318,10 @@ mr_rnn_args mr_rnn_args_of(const mr_call *c)
     return a;
 }
 
-mr_status mr_rnn_want_lengths(mr_call *c, const mr_rnn_args *a)
-{
-    for (int64_t n = 0; a->lengths && n < a->batch; n++)
-        if (a->lengths[n] < 0 || a->lengths[n] > a->length)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, LENGTHS, "sequence_lens[%lld] = %d outside [0,%lld]",
-                                   (long long)n, a->lengths[n], (long long)a->length);
-    return MR_OK;
-}
-
 static mr_status rnn_run(mr_call *c)
 {
     mr_rnn_args a = mr_rnn_args_of(c);
-    mr_status st = mr_rnn_want_lengths(c, &a);
+    mr_status st = mr_rnn_want_lengths(c, a.length);
     if (!st) ((mr_rnn_fn *)c->fn)(&a);
     return st;
 }

@@ -24,6 +24,6 @@ mr_status mr_rnn_infer(mr_call *c);
 double mr_rnn_flops(const mr_call *c); /* of the products with W and R, for every step of every row */
 /* What the kernels read of the call, weights and scratch as it has them. */
 mr_rnn_args mr_rnn_args_of(const mr_call *c);
-mr_status mr_rnn_want_lengths(mr_call *c, const mr_rnn_args *a);
+mr_status mr_rnn_want_lengths(mr_call *c, int64_t most);
 
 #endif

@@ -69,10 +69,25 @@ static mr_status infer_rois(mr_call *c, int columns)
     return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &y);
 }
 
+static mr_status outside(mr_call *c, int i, int64_t roi, double batch)
+{
+    return mr_call_fail_in(c, MR_E_NODE_VALUE, i, "roi %lld is of batch %g, outside [0,%lld]", (long long)roi, batch,
+                           (long long)c->in[0].shape.d[0] - 1);
+}
+
+static mr_status want_batch(mr_call *c)
+{
+    const int64_t *batch = c->in[2].t->data;
+    for (int64_t i = 0, n = mr_tensor_count(c->in[2].t); i < n; i++)
+        if (batch[i] < 0 || batch[i] >= c->in[0].shape.d[0]) return outside(c, 2, i, (double)batch[i]);
+    return MR_OK;
+}
+
 static mr_status infer_align(mr_call *c)
 {
     mr_status st = infer_rois(c, 4);
     if (!st) st = mr_want_rank(c, 2, 1, 1);
+    if (!st && c->in[2].t && c->in[0].shape.rank == 4 && c->in[0].shape.d[0] >= 0) st = want_batch(c);
     if (st || c->in[2].shape.rank < 0) return st;
     return mr_want_dim(c, c->out[0].shape.d[0], c->in[2].shape.d[0], "the numbers of rois and batch_indices",
                        &c->out[0].shape.d[0]);
@@ -113,12 +128,6 @@ static mr_status want_finite(mr_call *c)
     return MR_OK;
 }
 
-static mr_status outside(mr_call *c, int i, int64_t roi, double batch)
-{
-    return mr_call_fail_in(c, MR_E_NODE_VALUE, i, "roi %lld is of batch %g, outside [0,%lld]", (long long)roi, batch,
-                           (long long)c->in[0].t->dims[0] - 1);
-}
-
 static mr_status want_samples(mr_call *c, const mr_roi_args *a)
 {
     for (int64_t i = 0; i < a->n; i++) {
@@ -137,8 +146,7 @@ static mr_status run_align(mr_call *c)
     mr_roi_args a = args_of(c);
     a.batch = c->in[2].t->data;
     mr_status st = want_finite(c);
-    for (int64_t i = 0; i < a.n && !st; i++)
-        if (a.batch[i] < 0 || a.batch[i] >= c->in[0].t->dims[0]) st = outside(c, 2, i, (double)a.batch[i]);
+    if (!st) st = want_batch(c);
     if (!st) st = want_samples(c, &a);
     if (!st) ((mr_roi_fn *)c->fn)(&a);
     return st;

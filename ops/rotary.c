@@ -63,18 +63,10 @@ static mr_status want_caches(mr_call *c, mr_dim d[4])
     return st;
 }
 
-static mr_status rotary_infer(mr_call *c)
-{
-    mr_dim d[4];
-    mr_status st = rotary_dims(c, d);
-    if (!st) st = want_caches(c, d);
-    return st ? st : mr_out_like(c, 0, X);
-}
-
 static mr_status want_positions(mr_call *c)
 {
     const mr_tensor *t = c->in[POSITIONS].t;
-    const int64_t n = mr_tensor_count(t), rows = c->in[COS].t->dims[0];
+    const int64_t n = mr_tensor_count(t), rows = c->in[COS].shape.d[0];
     for (int64_t i = 0; i < n; i++) {
         int64_t at = mr_tensor_int(t, i);
         if (at < 0 || at >= rows)
@@ -83,6 +75,17 @@ static mr_status want_positions(mr_call *c)
                                 (long long)rows);
     }
     return MR_OK;
+}
+
+static mr_status rotary_infer(mr_call *c)
+{
+    mr_dim d[4];
+    mr_status st = rotary_dims(c, d);
+    if (!st) st = want_caches(c, d);
+    bool known =
+        mr_in_has(c, POSITIONS) && c->in[POSITIONS].t && c->in[COS].shape.rank >= 0 && c->in[COS].shape.d[0] >= 0;
+    if (!st && known) st = want_positions(c);
+    return st ? st : mr_out_like(c, 0, X);
 }
 
 /* All but the caches and positions. */

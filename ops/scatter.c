@@ -229,6 +229,17 @@ static void cache_read(mr_reader *r, void *params)
     p->circular = mr_read_enum(r, "mode", modes, 0) == 1;
 }
 
+static mr_status cache_want_indices(mr_call *c, int64_t n, int64_t most)
+{
+    const cache_params *p = c->params;
+    const int64_t *at = c->in[2].t->data;
+    for (int64_t b = 0; !p->circular && b < c->in[2].t->dims[0]; b++)
+        if (at[b] < 0 || at[b] > most - n)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, 2, "index %lld at position %lld out of range [0,%lld]",
+                                   (long long)at[b], (long long)b, (long long)(most - n));
+    return MR_OK;
+}
+
 static mr_status cache_infer(mr_call *c)
 {
     const cache_params *p = c->params;
@@ -250,6 +261,8 @@ static mr_status cache_infer(mr_call *c)
         if (!st && mr_in_has(c, 2) && c->in[2].shape.rank == 1)
             st = mr_want_dim(c, x->d[0], c->in[2].shape.d[0], "write_indices has one index for each batch element",
                              NULL);
+        bool known = update->rank >= 0 && update->d[axis] >= 0 && x->d[axis] >= 0;
+        if (!st && mr_in_has(c, 2) && c->in[2].t && known) st = cache_want_indices(c, update->d[axis], x->d[axis]);
     }
     return st ? st : mr_out_like(c, 0, 0);
 }
@@ -262,17 +275,6 @@ static void cache_write(const mr_call *c, const void *updates, int axis, int64_t
     int64_t x_step = update->dims[axis] * inner, y_step = y->dims[axis] * inner;
     mr_box box = {.rank = 2, .dims = {before, n * inner}, .xs = {x_step, 1}, .ys = {y_step, 1}};
     mr_copy_box(c, updates, b * before * x_step + from * inner, y->data, b * before * y_step + to * inner, &box);
-}
-
-static mr_status cache_want_indices(mr_call *c, int64_t n, int64_t most)
-{
-    const cache_params *p = c->params;
-    const int64_t *at = c->in[2].t->data;
-    for (int64_t b = 0; !p->circular && b < c->in[2].t->dims[0]; b++)
-        if (at[b] < 0 || at[b] > most - n)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, 2, "index %lld at position %lld out of range [0,%lld]",
-                                   (long long)at[b], (long long)b, (long long)(most - n));
-    return MR_OK;
 }
 
 static mr_status cache_run(mr_call *c)

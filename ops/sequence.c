@@ -179,30 +179,9 @@ static void split_read(mr_reader *r, void *params)
     p->keepdims = mr_read_int(r, "keepdims", 1) != 0;
 }
 
-static mr_status split_infer(mr_call *c)
-{
-    const split_params *p = c->params;
-    int axis;
-    mr_status st =
-        c->in[0].shape.rank < 0 ? MR_OK : mr_want_axis(c, p->axis, c->in[0].shape.rank, "attribute axis", &axis);
-    if (!st && c->in[0].shape.rank >= 0 && c->in[0].shape.d[axis] > 0 && mr_in_has(c, 1) && mr_in_count(c, 1) == 0)
-        st = mr_call_fail_in(c, MR_E_SHAPES, 1, "no parts for the %lld elements of axis %d",
-                             (long long)c->in[0].shape.d[axis], axis);
-    return st ? st : infer_same_sequence(c);
-}
-
-/* Part k of the split: a scalar cuts into equal parts (the last may be smaller), a list gives each length. */
-static int64_t part_length(const mr_call *c, int64_t k, int64_t left)
-{
-    if (!mr_in_has(c, 1)) return 1;
-    const mr_tensor *t = c->in[1].t;
-    int64_t n = t->rank == 0 ? mr_tensor_int(t, 0) : mr_tensor_int(t, k);
-    return t->rank == 0 && n > left ? left : n;
-}
-
 static mr_status split_count(mr_call *c, int axis, int64_t *parts)
 {
-    int64_t dim = c->in[0].t->dims[axis];
+    int64_t dim = c->in[0].shape.d[axis];
     if (!mr_in_has(c, 1)) return *parts = dim, MR_OK;
     const mr_tensor *t = c->in[1].t;
     if (t->rank == 0) {
@@ -221,6 +200,29 @@ static mr_status split_count(mr_call *c, int axis, int64_t *parts)
         return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "the parts sum to %lld, axis %d has %lld", (long long)sum, axis,
                                (long long)dim);
     return MR_OK;
+}
+
+static mr_status split_infer(mr_call *c)
+{
+    const split_params *p = c->params;
+    int axis;
+    int64_t parts;
+    mr_status st =
+        c->in[0].shape.rank < 0 ? MR_OK : mr_want_axis(c, p->axis, c->in[0].shape.rank, "attribute axis", &axis);
+    mr_dim dim = !st && c->in[0].shape.rank >= 0 ? c->in[0].shape.d[axis] : MR_DIM_UNKNOWN;
+    if (dim > 0 && mr_in_has(c, 1) && mr_in_count(c, 1) == 0)
+        st = mr_call_fail_in(c, MR_E_SHAPES, 1, "no parts for the %lld elements of axis %d", (long long)dim, axis);
+    if (!st && dim >= 0 && mr_in_has(c, 1) && c->in[1].t) st = split_count(c, axis, &parts);
+    return st ? st : infer_same_sequence(c);
+}
+
+/* Part k of the split: a scalar cuts into equal parts (the last may be smaller), a list gives each length. */
+static int64_t part_length(const mr_call *c, int64_t k, int64_t left)
+{
+    if (!mr_in_has(c, 1)) return 1;
+    const mr_tensor *t = c->in[1].t;
+    int64_t n = t->rank == 0 ? mr_tensor_int(t, 0) : mr_tensor_int(t, k);
+    return t->rank == 0 && n > left ? left : n;
 }
 
 static mr_status split_run(mr_call *c)

@@ -120,13 +120,14 @@ static mr_status slice_ranges(mr_call *c, const bounds *b, range *ranges)
         for (int d = 0; d < x->rank; d++) ranges[d].count = MR_DIM_UNKNOWN;
     if (n < 0) n = b->axes.n;
     if (n > x->rank) return mr_call_fail_in(c, MR_E_RANK, 0, "starts has %d values", n);
+    for (int k = 0; k < b->steps.n; k++)
+        if (b->steps.exact && b->steps.at[k] == 0)
+            return mr_call_fail(c, MR_E_NODE_VALUE, "steps is 0 at position %d", k);
     for (int k = 0; b->axes.exact && k < n; k++) {
         int axis = k;
         mr_status st = b->axes.n < 0 ? MR_OK : mr_want_axis(c, b->axes.at[k], x->rank, "axes", &axis);
         if (st) return st;
         if (seen[axis]) return mr_call_fail(c, MR_E_SHAPES, "axes has axis %d twice", axis);
-        if (b->steps.n >= 0 && b->steps.at[k] == 0)
-            return mr_call_fail(c, MR_E_NODE_VALUE, "steps is 0 at position %d", k);
         seen[axis] = true;
         ranges[axis] = slice_range(b, k, x->d[axis]);
     }

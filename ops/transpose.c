@@ -157,6 +157,7 @@ static void trilu_read(mr_reader *r, void *params)
 static mr_status trilu_infer(mr_call *c)
 {
     mr_status st = mr_want_rank(c, 0, 2, MR_MAX_RANK);
+    if (!st) st = mr_want_one(c, 1);
     return st ? st : mr_out_like(c, 0, 0);
 }
 
@@ -170,10 +171,7 @@ static mr_status trilu_run(mr_call *c)
     const trilu_params *p = c->params;
     const mr_tensor *x = c->in[0].t;
     int64_t rows = x->dims[x->rank - 2], cols = x->dims[x->rank - 1], k = 0;
-    if (mr_in_has(c, 1)) {
-        if (mr_tensor_count(c->in[1].t) != 1) return mr_call_fail_in(c, MR_E_RANK, 1, "expected a scalar");
-        k = mr_tensor_int(c->in[1].t, 0);
-    }
+    if (mr_in_has(c, 1)) k = mr_tensor_int(c->in[1].t, 0);
     k = k < -rows ? -rows : k > cols ? cols : k; /* beyond the corners nothing changes */
     mr_trilu_args a = {.x = x->data,
                        .y = c->out[0].t->data,
@@ -205,6 +203,17 @@ static void reverse_read(mr_reader *r, void *params)
     p->batch = batch == 1, p->time = time == 1;
 }
 
+static mr_status want_lengths(mr_call *c)
+{
+    const reverse_params *p = c->params;
+    const int64_t times = c->in[0].shape.d[p->time], *n = c->in[1].t->data;
+    for (int64_t b = 0; b < c->in[1].t->dims[0]; b++)
+        if (n[b] < 0 || n[b] > times)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "length %lld at position %lld out of range [0,%lld]",
+                                   (long long)n[b], (long long)b, (long long)times);
+    return MR_OK;
+}
+
 static mr_status reverse_infer(mr_call *c)
 {
     const reverse_params *p = c->params;
@@ -213,6 +222,7 @@ static mr_status reverse_infer(mr_call *c)
     if (!st && c->in[0].shape.rank >= 0 && c->in[1].shape.rank == 1)
         st = mr_want_dim(c, c->in[0].shape.d[p->batch], c->in[1].shape.d[0],
                          "sequence_lens has one length for each element of the batch axis", NULL);
+    if (!st && c->in[1].t && c->in[0].shape.rank >= 0 && c->in[0].shape.d[p->time] >= 0) st = want_lengths(c);
     return st ? st : mr_out_like(c, 0, 0);
 }
 
@@ -234,12 +244,9 @@ static mr_status reverse_run(mr_call *c)
     int64_t inner = mr_dims_product(x->dims, 2, x->rank), times = x->dims[p->time], batches = x->dims[p->batch];
     int64_t step = p->time == 0 ? batches * inner : inner, stride = p->time == 0 ? inner : times * inner;
     const int64_t *n = c->in[1].t->data;
-    for (int64_t b = 0; b < batches; b++)
-        if (n[b] < 0 || n[b] > times)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "length %lld at position %lld out of range [0,%lld]",
-                                   (long long)n[b], (long long)b, (long long)times);
-    for (int64_t b = 0; b < batches; b++) reverse_one(c, b * stride, step, times, inner, n[b]);
-    return MR_OK;
+    mr_status st = want_lengths(c);
+    for (int64_t b = 0; b < batches && !st; b++) reverse_one(c, b * stride, step, times, inner, n[b]);
+    return st;
 }
 
 static const mr_impl reverse_impls[] = {{.name = "reverse_sequence_cpu", .have = mr_have_copy, .run = reverse_run},

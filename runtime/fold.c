@@ -58,12 +58,10 @@ bool mr_fold_node(mr_builder *b, mr_call *c, const mr_impl *impl)
 {
     const mr_node *n = c->node;
     mr_value **outs = MR_REGION_NEW(&b->p->region, mr_value *, n->n_out + 1);
-    mr_error ignored = {0}, *kept = c->error;
     if (!outs) return false;
-    c->error = &ignored;
-    bool ok = mr_fold(c, impl, outs) == MR_OK;
-    c->error = kept;
-    mr_error_clear(&ignored);
+    mr_status st = mr_fold(c, impl, outs);
+    bool ok = st == MR_OK;
+    if (st && st != MR_ENODE) mr_error_clear(c->error); /* no room for it now, say; a run may still do it */
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0 && ok)
             ok = set_result(b, n->out[o], outs[o]);

@@ -250,6 +250,7 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
         impl = mr_resolve(c, MR_CPU, &none, NULL, 0);
         mr_error_clear(&none);
         if (impl && mr_fold_node(b, c, impl)) return MR_OK;
+        if (e->status) return refuse(b, n, c, e, NULL);
     }
     impl = choose_row(b, c, shown, sizeof shown);
     if (impl && impl->dev == MR_CUDA && !mr_call_shapes_known(c)) {

@@ -282,7 +282,8 @@ def proto_of(text):
     return make(proto_of(m.group(2)))
 
 
-def model(s, node, values, symbolic=False):
+def model(s, node, values, symbolic=False, constant=-1):
+    """constant: the input that is an initializer; -1: none."""
     n = onnx.NodeProto()
     n.CopyFrom(node)
     n.name = 'n'
@@ -296,13 +297,17 @@ def model(s, node, values, symbolic=False):
         if t is None:
             return None
         n.input.append(f'i{i}')
-        inputs.append(helper.make_value_info(f'i{i}', t))
+        if i != constant:
+            inputs.append(helper.make_value_info(f'i{i}', t))
     while n.input and not n.input[-1]:
         n.input.pop()
     outputs = [output_of(s, o, i, values) for i, o in enumerate(n.output) if o]
     graph = helper.make_graph([n], 'g', inputs, outputs)
+    if constant >= 0:
+        graph.initializer.add().CopyFrom(values[constant])
+        graph.initializer[0].name = f'i{constant}'
     m = helper.make_model(graph, opset_imports=opset_of(s), ir_version=10)
-    return m.SerializeToString(), [v.SerializeToString() for v in values if v is not None]
+    return m.SerializeToString(), [v.SerializeToString() for i, v in enumerate(values) if v is not None and i != constant]
 
 
 def with_attr(node, name, value):
@@ -344,44 +349,56 @@ def reshaped(value, how):
     return t if t.data_type == value.data_type else value
 
 
+def constants(values):
+    """(what, input, values): each small input of numbers known beforehand, as it is and with other values."""
+    for i, v in enumerate(values):
+        if not isinstance(v, TensorProto) or v.data_type not in (TensorProto.INT64, TensorProto.INT32, TensorProto.FLOAT):
+            continue
+        x = numpy_helper.to_array(v)
+        if x.size > 64:
+            continue
+        for what, y in {'': x, '0': 0 * x, '1': 0 * x + 1, '-1': 0 * x - 1, '99': 0 * x + 99, '-99': 0 * x - 99}.items():
+            made = numpy_helper.from_array(np.asarray(y, x.dtype).reshape(x.shape))
+            yield f'input{i}-constant{what}', i, values[:i] + [made] + values[i + 1:]
+
+
 def cases_of(s, newest, group, rng, full):
-    """(what, node, values, symbolic) of one version."""
+    """(what, node, values, and what else model is told) of one version."""
     for b, (base, base_values) in enumerate(group if full else group[:4]):
         node, values = bent(s, newest, base, base_values)
-        yield f'base{b}', node, values, False
-        yield f'base{b}-symbolic', node, values, True
+        yield f'base{b}', node, values, {}
+        yield f'base{b}-symbolic', node, values, {'symbolic': True}
         if b < 2:
             for binding in bindings(s, values, rng, full and b == 0):
                 made = typed(s, values, binding)
                 if made is not None:
-                    yield f'base{b}-' + '-'.join(str(t) for t in binding.values()), node, made, False
-        extra = []
+                    yield f'base{b}-' + '-'.join(str(t) for t in binding.values()), node, made, {}
+        extra = [(f'base{b}-{what}', node, v, {'constant': i}) for what, i, v in constants(values)]
         for what, n in attr_corners(s, node):
-            extra.append((f'base{b}-{what}', n, values))
+            extra.append((f'base{b}-{what}', n, values, {}))
         for i in range(len(values)):
             for how in ('empty', 'last', 'deep', 'one', 'flat', 'scalar'):
                 changed = list(values)
                 changed[i] = reshaped(values[i], how) if values[i] is not None else None
-                extra.append((f'base{b}-input{i}-{how}', node, changed))
+                extra.append((f'base{b}-input{i}-{how}', node, changed, {}))
             if formal(s, i)[3] or i + 1 == len(values):
-                extra.append((f'base{b}-input{i}-absent', node, values[:i] + [None] + values[i + 1:]))
+                extra.append((f'base{b}-input{i}-absent', node, values[:i] + [None] + values[i + 1:], {}))
         for how in ('empty', 'one', 'deep'):
-            extra.append((f'base{b}-all-{how}', node, [reshaped(v, how) if v is not None else None for v in values]))
+            extra.append((f'base{b}-all-{how}', node, [reshaped(v, how) if v is not None else None for v in values], {}))
         for o in range(1, len(node.output)):
             n = onnx.NodeProto()
             n.CopyFrom(node)
             n.output[o] = ''
-            extra.append((f'base{b}-output{o}-absent', n, values))
+            extra.append((f'base{b}-output{o}-absent', n, values, {}))
         more = len(s.outputs) - len(node.output)
         if more > 0:
             n = onnx.NodeProto()
             n.CopyFrom(node)
             n.output.extend(f'extra{i}' for i in range(more))
-            extra.append((f'base{b}-all-outputs', n, values))
+            extra.append((f'base{b}-all-outputs', n, values, {}))
         if not full:
             extra = rng.sample(extra, min(len(extra), 5))
-        for what, n, v in extra:
-            yield what, n, v, False
+        yield from extra
 
 
 def models(args):
@@ -398,9 +415,9 @@ def models(args):
         group = base.get(key) or [plain_base(s)]
         counts['operators'].add(key)
         counts['versions'] += 1
-        for what, node, values, symbolic in cases_of(s, newest[key], group, rng, args.full):
+        for what, node, values, how in cases_of(s, newest[key], group, rng, args.full):
             try:
-                made = model(s, node, values, symbolic)
+                made = model(s, node, values, **how)
             except (ValueError, TypeError, OverflowError):
                 continue
             if made is None or len(made[1]) > 38:

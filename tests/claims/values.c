@@ -6,6 +6,8 @@
 
 #include "tools/io/element.h"
 
+enum { MOST_ITEMS = 128 };
+
 typedef enum pattern {
     AS_IT_IS,
     ZEROS,
@@ -89,8 +91,10 @@ static mr_value *tensor_of(const mr_tensor *t, pattern p, const mr_value *other,
 /* A few tensors, an optional has one: like the first of the sequence, like another input, or of one element. */
 static mr_value *list_of(const mr_value *from, pattern p, const mr_value *other, uint64_t *state)
 {
-    mr_value *items[3] = {0}, *made;
-    int64_t n = from->type.kind == MR_SEQUENCE ? 1 + (int64_t)(next_random(state) % 3) : 1;
+    mr_value *items[MOST_ITEMS] = {0}, *made;
+    int64_t n = from->type.kind == MR_SEQUENCE
+                    ? 1 + (int64_t)(next_random(state) % (next_random(state) % 8 ? 3 : MOST_ITEMS))
+                    : 1;
     mr_value *plain = from->n ? NULL : mr_value_tensor((mr_dtype)from->type.elem, 1, (int64_t[]){2});
     const mr_value *like = from->n ? from->items[0] : plain;
     mr_tensor t = like ? like->t : (mr_tensor){.rank = 0};
