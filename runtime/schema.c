@@ -123,9 +123,16 @@ static void refuse_deprecated(mr_node *n)
     const mr_schema *first = versions_of(n).first;
     mr_node_invalid(n, MR_E_NOT_IN_OPSET, "operator %s is deprecated since opset %d of %s, the model imports %d",
                     n->op_type, n->schema->since, shown(n->domain), n->opset);
+    const mr_schema *other =
+        n->schema->successor ? mr_schema_find(NULL, n->domain, n->schema->successor, n->opset) : NULL;
+    char instead[128] = "without it";
+    if (other) snprintf(instead, sizeof instead, "with %s-%d in its place", other->name, other->since);
     if (n->schema > first)
-        mr_error_hint(&n->refusal, "its last version is %s-%d: export for opset %d or below, or without it", n->op_type,
-                      n->schema[-1].since, n->schema->since - 1);
+        mr_error_hint(&n->refusal, "its last version is %s-%d: export for opset %d or below, or %s", n->op_type,
+                      n->schema[-1].since, n->schema->since - 1, instead);
+    else if (n->schema + 1 < versions_of(n).end)
+        mr_error_hint(&n->refusal, "its next version is %s-%d: export for opset %d", n->op_type, n->schema[1].since,
+                      n->schema[1].since);
 }
 
 /* ---- arity ---- */

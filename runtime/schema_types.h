@@ -67,6 +67,7 @@ typedef struct {
     const char *name, *domain; /* the domain ai.onnx is "" */
     int since;
     bool deprecated;
+    const char *successor;                /* of a deprecated operator: what took its place; NULL: no other one */
     int min_in, max_in, min_out, max_out; /* INT_MAX: no limit */
     const mr_schema_param *in, *out;
     int n_in, n_out;

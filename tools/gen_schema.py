@@ -234,6 +234,15 @@ def body_rows(schema, bodies):
     return rows
 
 
+def successor(schema):
+    """The operator that took the place of a deprecated one; "" when it is none, or a later version of itself."""
+    said = re.search(r"DEPRECATED\. Please use (\w+)", schema.doc or "", re.IGNORECASE) if schema.deprecated else None
+    if said:
+        return said.group(1)
+    # The text of Upsample-10 is silent; ONNX's own converter from 9 to 10 writes a Resize.
+    return "Resize" if schema.deprecated and schema.name == "Upsample" else ""
+
+
 def schema_row(schema, sets, tables, bodies):
     variables = [c.type_param_str for c in schema.type_constraints]
     fields = [
@@ -241,6 +250,7 @@ def schema_row(schema, sets, tables, bodies):
         f".domain = {c_string(schema.domain)}",
         f".since = {schema.since_version}",
         ".deprecated = true" if schema.deprecated else None,
+        f".successor = {c_string(successor(schema))}" if successor(schema) else None,
         f".min_in = {schema.min_input}",
         f".max_in = {c_count(schema.max_input)}",
         f".min_out = {schema.min_output}",

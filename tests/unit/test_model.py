@@ -216,7 +216,14 @@ def test_schema():
     expect("op of a later opset", op("Mish"), "E0302",
            "operator Mish exists since opset 18 of ai.onnx, the model imports 17")
     expect("deprecated op", op("Upsample"), "E0302", "Upsample is deprecated since opset 10",
-           "hint: its last version is Upsample-9")
+           "hint: its last version is Upsample-9: export for opset 9 or below, or with Resize-13 in its place")
+    for name in ("Classifier", "Regressor"):
+        expect(f"deprecated TreeEnsemble{name}", model([make_node(f"TreeEnsemble{name}", ["x"], ["y"], domain="ai.onnx.ml")],
+                                                          imports=[make_opsetid("ai.onnx.ml", 5)]), "E0302",
+               f"TreeEnsemble{name} is deprecated since opset 5 of ai.onnx.ml",
+               f"hint: its last version is TreeEnsemble{name}-3: export for opset 4 or below, or with TreeEnsemble-5 in its place")
+    expect("deprecated, and there again", op("GroupNormalization", ["x"] * 3, opset=18), "E0302",
+           "GroupNormalization is deprecated since opset 18", "hint: its next version is GroupNormalization-21: export for opset 21")
     expect("too few inputs", op("Add"), "E0210", "1 inputs, must be 2")
     expect("too many inputs", op("Relu", ["x", "x"]), "E0210", "2 inputs, must be 1")
     expect("too many outputs", op("Relu", n_out=2), "E0210", "2 outputs, must be 1")
