@@ -1,5 +1,5 @@
-/* A kernel taken out of the slot table: what check reports, what `ops` lists and what preparing a run says change
- * together, since nothing but the slot says that the operator runs. */
+/* A kernel taken out of the slot table: what check reports, what a loaded model refuses, what `ops` lists and what
+ * preparing a run says change together, since nothing but the slot says that the operator runs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "kernels/cpu/cpu.h"
 #include "onnx.pb-c.h"
 #include "runtime/claims.h"
+#include "runtime/minirt.h"
 
 /* ---- a model of one node, as bytes ---- */
 
@@ -58,11 +59,11 @@ static void *model_of(const one *o, size_t *size)
     return bytes;
 }
 
-/* ---- the three answers ---- */
+/* ---- the four answers ---- */
 
 typedef struct answers {
-    int refusals;
-    char report[256], run[256];
+    int refusals, load_refusals;
+    char report[256], load[256], run[256];
     mr_status status;
     int types; /* that `ops` lists */
 } answers;
@@ -88,6 +89,12 @@ static answers ask(mr_env *env, const one *o)
     a.refusals = p->refusals.n;
     if (p->refusals.n) snprintf(a.report, sizeof a.report, "%s", p->refusals.at[0].error.text);
     mr_plan_free(p);
+    mr_refusal_info info;
+    a.load_refusals = mr_model_refusal_count(m, NULL, &e);
+    if (a.load_refusals && mr_model_refusal(m, 0, &info) == MR_OK) {
+        assert_string_equal(info.op, o->op);
+        snprintf(a.load, sizeof a.load, "%s", info.error.text);
+    }
     mr_value *in[2] = {0};
     for (int i = 0; i < o->n_in; i++) in[i] = mr_value_tensor((mr_dtype)o->elem, 2, (int64_t[]){2, 2});
     a.status = mr_session_prepare(s, in, &p, &e);
@@ -105,28 +112,37 @@ static answers ask(mr_env *env, const one *o)
     return a;
 }
 
-/* Takes the slot out and puts it back. */
-static void without(const one *o, size_t slot_offset)
+/* Takes the slot out, which `types` types of the operator need, and puts it back. */
+static void without_types(const one *o, size_t slot_offset, int types)
 {
     mr_env *env = mr_env_new(1);
     void *nothing = NULL, *kernel, *slot = (char *)env->cpu[MR_MODE_FAST] + slot_offset;
     answers before = ask(env, o);
     assert_int_equal(before.refusals, 0);
+    assert_int_equal(before.load_refusals, 0);
     assert_int_equal(before.status, MR_OK);
     memcpy(&kernel, slot, sizeof kernel);
     assert_non_null(kernel);
     memcpy(slot, &nothing, sizeof nothing);
     answers after = ask(env, o);
     assert_int_equal(after.refusals, 1);
+    assert_int_equal(after.load_refusals, 1);
+    assert_string_equal(after.load, after.report);
     assert_int_equal(after.status, MR_EUNSUPPORTED);
     assert_string_equal(after.run, after.report);
     assert_non_null(strstr(after.report, mr_dtype_onnx((mr_dtype)o->elem)));
-    assert_int_equal(after.types, before.types - 1);
+    assert_int_equal(after.types, before.types - types);
     memcpy(slot, &kernel, sizeof kernel);
     answers again = ask(env, o);
     assert_int_equal(again.refusals, 0);
+    assert_int_equal(again.load_refusals, 0);
     assert_int_equal(again.types, before.types);
     mr_env_free(env);
+}
+
+static void without(const one *o, size_t slot_offset)
+{
+    without_types(o, slot_offset, 1);
 }
 
 static void matmul(void **state)
@@ -147,8 +163,16 @@ static void relu(void **state)
     without(&(one){"Relu", 1, MR_I32}, offsetof(mr_cpu_fns, unary.fn[MR_RELU][MR_I32]));
 }
 
+/* Moves stand by the size of an element, so that no type of that size is left. */
+static void transpose(void **state)
+{
+    (void)state;
+    without_types(&(one){"Transpose", 1, MR_C128}, offsetof(mr_cpu_fns, move.copy[mr_size_index(16)]), 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(matmul), cmocka_unit_test(softmax), cmocka_unit_test(relu)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(matmul), cmocka_unit_test(softmax), cmocka_unit_test(relu),
+                                       cmocka_unit_test(transpose)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
