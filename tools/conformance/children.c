@@ -28,12 +28,20 @@ typedef struct herd {
     bool *known;
 } herd;
 
+/* JSON is UTF-8; a refusal may quote bytes of the model that are not. */
+static void make_text(char *text)
+{
+    json_t *j = json_string(text);
+    for (char *c = text; !j && c && *c; c++)
+        if ((unsigned char)*c >= 0x80) *c = '?';
+    json_decref(j);
+}
+
 static void say(int fd, const mr_verdict *v)
 {
+    make_text(v->text);
     json_t *j = json_pack("{s:i, s:s?, s:f, s:o*, s:s*}", "kind", v->kind, "text", v->text, "ms", v->ms, "nodes",
                           v->nodes, "digests", v->digests);
-    if (!j) /* the text is no UTF-8 */
-        j = json_pack("{s:i, s:s, s:f}", "kind", MR_FAIL, "text", "a message that is no UTF-8", "ms", v->ms);
     json_dumpfd(j, fd, JSON_COMPACT | JSON_ENCODE_ANY);
 }
 

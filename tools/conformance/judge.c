@@ -207,7 +207,7 @@ mr_verdict mr_judge(const mr_case *c, const mr_judging *how)
     if (!env) mr_fail(&j.e, MR_E_MEMORY, "out of memory");
     if (env && mr_model_open(env, c->model, &model, &j.e) == MR_OK) {
         j.g = model->g->main;
-        if (how->matrix) j.verdict.nodes = mr_coverage(j.g);
+        if (how->matrix) j.verdict.nodes = mr_coverage(model, &how->run);
         mr_session_new(model, &how->run, NULL, 0, &j.session, &j.e);
     }
     if (j.e.status)

@@ -38,6 +38,6 @@ void mr_verdict_free(mr_verdict *v);
  * such operator, or it has not; else the property, in words. */
 const char *mr_property_holds(const mr_graph *g, mr_value *const *in, mr_value *const *out);
 /* coverage.c: one entry per node: operator, version, types, attributes. */
-json_t *mr_coverage(const mr_graph *g);
+json_t *mr_coverage(mr_model *m, const mr_options *o);
 
 #endif
