@@ -78,13 +78,20 @@ static mr_status want_same_shape(mr_call *c)
     return same ? MR_OK : mr_call_fail_in(c, MR_E_SHAPES, 2, "its shape must be that of %s", mr_in_name(c, 1));
 }
 
+/* A scale for each block, not one for all, which a vector x may have, too. */
+static bool in_blocks(const linear_params *p, int x_rank, int scale_rank)
+{
+    return p->block && x_rank > 0 && scale_rank == x_rank;
+}
+
 static mr_status want_granularity(mr_call *c)
 {
     const linear_params *p = c->params;
     const mr_shape *x = &c->in[0].shape, *s = &c->in[1].shape;
     mr_status st = mr_in_has(c, 2) ? want_same_shape(c) : MR_OK;
-    if (st || s->rank < 0 || x->rank < 0 || one_number(s)) return st;
-    return p->block ? want_blocks(c, p) : want_per_axis(c, p);
+    if (st || s->rank < 0 || x->rank < 0) return st;
+    if (in_blocks(p, x->rank, s->rank)) return want_blocks(c, p);
+    return one_number(s) ? MR_OK : p->block ? want_blocks(c, p) : want_per_axis(c, p);
 }
 
 /* A type that comes of an attribute, or of a scale that no output can have; the schema says the rest. */
@@ -177,7 +184,7 @@ static mr_status run_linear(mr_call *c, const linear_params *p, mr_quantize_para
     mr_quantize_round(k->precision, mr_tensor_count(s), factors);
     if (n_in == 3) widen(c->in[2].t, factors + mr_tensor_count(s));
     k->from = x->dtype, k->to = c->out[0].t->dtype;
-    if (p->block && s->rank == x->rank && x->rank > 0) {
+    if (in_blocks(p, x->rank, s->rank)) {
         run_blocks(c, p, at, n_in, k);
         return MR_OK;
     }

@@ -339,9 +339,15 @@ static mr_status batch_run(mr_call *c, const scan_params *p)
     mr_status st = MR_OK;
     for (int64_t b = 0; !st && b < batch; b++) st = batch_element(c, p, b, out);
     for (int o = 0; o < c->n_out; o++) {
-        mr_typed_shape like = *mr_subgraph_output(c, p->body, o); /* of one sequence, for an empty batch */
+        mr_typed_shape like = mr_out_planned(c, o); /* of one sequence, for an empty batch */
         const int scan = first_state(p) + n_states(c, p);
-        if (o >= n_states(c, p)) insert_axis(&like.shape, 0, c->in[scan].t->dims[1]);
+        if (like.shape.rank > 0) {
+            remove_axis(&like.shape, 0);
+        } else {
+            like = *mr_subgraph_output(c, p->body, o);
+            if (o >= n_states(c, p)) insert_axis(&like.shape, 0, MR_DIM_UNKNOWN);
+        }
+        if (o >= n_states(c, p)) like.shape.d[0] = c->in[scan].t->dims[1];
         mr_value *v = st ? NULL : mr_stack(c, out[o], batch, 0, false, &like);
         if (!st) st = mr_call_set_value(c, o, v);
         for (int64_t b = 0; b < batch; b++) mr_value_release(out[o][b]);

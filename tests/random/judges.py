@@ -43,10 +43,14 @@ def widened(model):
     return wide
 
 
+def widened_inputs(inputs):
+    return {k: np.asarray(x, np.float64) if is_float(x) else x for k, x in inputs.items()}
+
+
 def in_double(model, inputs, want):
     """What the operator gives in float64: where ReferenceEvaluator rounds each step to a narrower type, whoever is not much
     farther from that is right. Fast mode promises no more than twice the error of the best peer."""
-    wide = {k: np.asarray(x, np.float64) if is_float(x) else x for k, x in inputs.items()}
+    wide = widened_inputs(inputs)
     truth = evaluate.reference(widened(model), wide)
     if isinstance(truth, Exception):
         return lambda got: f'no truth: {truth}'
@@ -133,7 +137,7 @@ def without_pads(model, inputs, want):
 
 def output_half_pixel(model, inputs, want):
     """Infinities, which ReferenceEvaluator multiplies with weights of 0, are left out."""
-    wide = {k: np.asarray(x, np.float64) if is_float(x) else x for k, x in inputs.items()}
+    wide = widened_inputs(inputs)
     right = [r.astype(w.dtype) for r, w in
              zip(changed(widened(model), wide, 16, coordinate_transformation_mode='output_half_pixel'), want)]
     large = np.abs(np.nan_to_num(operands(model, inputs)[0], nan=np.inf)).max(initial=0) > 1e9
@@ -144,7 +148,7 @@ def output_half_pixel(model, inputs, want):
 
 
 def inference(model, inputs, want):
-    wide = {k: np.asarray(x, np.float64) if is_float(x) else x for k, x in inputs.items()}
+    wide = widened_inputs(inputs)
     right = changed(widened(model), wide, 15, drop=('momentum', 'spatial', 'is_test'), training_mode=0)
     return [r.astype(w.dtype) for r, w in zip(right, want)]
 
@@ -202,6 +206,7 @@ def by_sign(model, inputs, want):
     """x where it is not negative, else what the slope makes of it."""
     x, *slope = operands(model, inputs)
     slope = np.asarray(slope[0] if slope else attributes(model).get('alpha', 0.01), np.float64)
+    slope = slope.reshape(()) if slope.size == 1 else slope
     if slope.ndim == 1 and slope.size == (x.shape[1] if x.ndim > 1 else -1) and want[0].shape == x.shape and version(model) < 7:
         slope = slope.reshape([-1] + [1] * (x.ndim - 2))
     with np.errstate(all='ignore'):
@@ -298,6 +303,31 @@ def unique(model, inputs, want):
     made = [y, np.array(first, np.int64), np.array([place[i] for i in inverse], np.int64),
             np.array([found[row][2] for row in order], np.int64)]
     return made[:len(want)]
+
+
+def product(model, inputs, want):
+    """Gemm."""
+    a, b, *c = (np.asarray(x, np.float64) for x in operands(model, inputs) if x is not None)
+    attrs = attributes(model)
+    with np.errstate(all='ignore'):
+        y = attrs.get('alpha', 1) * ((a.T if attrs.get('transA') else a) @ (b.T if attrs.get('transB') else b))
+        y = y + attrs.get('beta', 1) * c[0] if c else y
+    return [y.astype(operands(model, inputs)[0].dtype)]
+
+
+def normalized(model, inputs, want):
+    """LpNormalization, MeanVarianceNormalization."""
+    x, = operands(model, inputs)
+    attrs, wide = attributes(model), np.asarray(x, np.float64)
+    with np.errstate(all='ignore'):
+        if model.graph.node[0].op_type == 'LpNormalization':
+            axis, p = attrs.get('axis', -1), attrs.get('p', 2)
+            norm = (np.abs(wide) ** p).sum(axis, keepdims=True) ** (1 / p)
+            return [np.where((norm == 0) & (wide == 0), 0, wide / norm).astype(x.dtype)]
+        axes = tuple(attrs.get('axes', [0, 2, 3])) or None
+        mean = wide.mean(axes, keepdims=True)
+        deviation = np.sqrt((wide ** 2).mean(axes, keepdims=True) - mean ** 2)
+        return [((wide - mean) / (deviation + 1e-9)).astype(x.dtype)]
 
 
 def dequantized(model, inputs, want):

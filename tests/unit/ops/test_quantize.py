@@ -177,6 +177,8 @@ cases.node('QuantizeLinear', 13, [whole, two], [whole.astype(np.uint8)], says='o
 cases.node('QuantizeLinear', 13, [whole, two, np.zeros(3, np.uint8)], [whole.astype(np.uint8)],
            says='its shape must be that of y_scale',
            axis=0)
+cases.node('QuantizeLinear', 21, [whole[0], np.ones(1, f32)], [whole[0].astype(np.uint8)],
+           says='axis 0 must have 2, for 3 elements in blocks of 2', axis=0, block_size=2)
 cases.node('QuantizeLinear', 21, [whole, np.ones((2, 3), f32)], [whole.astype(np.uint8)], says='axis 1 must have 2',
            block_size=2)
 cases.node('QuantizeLinear', 21, [whole, np.array(1, f32), np.array(1, np.int8)], [whole.astype(np.uint8)],
