@@ -191,6 +191,9 @@ static mr_status loop_infer(mr_call *c)
     }
     if (c->n_out < carried)
         return mr_call_fail(c, MR_E_ARITY, "has %d outputs for %d loop-carried values", c->n_out, carried);
+    for (int i = 2; i < c->node->n_in; i++)
+        if (!mr_in_has(c, i))
+            return mr_call_fail(c, MR_E_ARITY, "required input %d '%s' is missing", i, mr_in_name(c, i));
     mr_status st = mr_want_one(c, 0);
     if (!st) st = mr_want_one(c, 1);
     if (!st) st = infer_rounds(c, p->body, carried, in, n_body_out, out);

@@ -27,6 +27,10 @@ bool mr_builder_call(mr_builder *b, const mr_node *n, mr_call *c,
 bool mr_call_shapes_known(const mr_call *c); /* of all inputs and outputs; only tensors */
 mr_status mr_builder_no_memory(mr_error *e);
 
+/* declared.c: are the outputs, as they are inferred, what the file says of them? Only check refuses; else the session
+ * takes note. */
+mr_status mr_declared_check(mr_builder *b, mr_call *c);
+
 /* fold.c: nodes whose outputs can be known now. */
 bool mr_may_fold(const mr_builder *b, const mr_call *c);
 /* Computes the node's outputs. false: it keeps its step, and fails there with a message of its own if it must. */

@@ -69,9 +69,10 @@ typedef struct mr_refusal {
     const mr_node *node; /* as inlined; mr_node_file(node) is the file's */
     mr_type *in_types;   /* of the node's n_in inputs, kind MR_NONE where unknown */
     int n_in;
-    char *shown; /* "mode = cubic, antialias = 1", or NULL */
-    int graph;   /* id of the graph it stands in */
-    bool needed; /* by an output that is wanted */
+    char *shown;   /* "mode = cubic, antialias = 1", or NULL */
+    int graph;     /* id of the graph it stands in */
+    bool needed;   /* by an output that is wanted */
+    bool declared; /* the file declares of an output what is not so */
 } mr_refusal;
 
 typedef struct mr_refusals {
@@ -205,6 +206,9 @@ typedef struct mr_frame {
     mr_region region;                                  /* strings and small things of the run */
 } mr_frame;
 
+/* Does what the file declares of values hold? A plan may raise doubts; check decides. */
+typedef enum mr_declared { MR_DECLARED_UNSEEN, MR_DECLARED_DOUBTED, MR_DECLARED_HOLDS } mr_declared;
+
 typedef struct mr_session {
     mr_model *model;
     mr_options options;
@@ -220,6 +224,7 @@ typedef struct mr_session {
     int64_t deadline_ns;
     bool lean;     /* nothing is packed: the limit leaves no room for it */
     bool checking; /* plans are made to be judged, not to run */
+    mr_declared declared;
     /* By graph id: what check planned last for each subgraph, when somebody wants to know; else NULL. */
     mr_plan **judged;
 } mr_session;

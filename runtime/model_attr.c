@@ -198,7 +198,8 @@ static bool is_sound(mr_node *n, const char *name, mr_attr_kind kind, const Onnx
     const unsigned may_miss = 1u << MR_ATTR_FLOAT | 1u << MR_ATTR_INT | 1u << MR_ATTR_STRING | 1u << MR_ATTR_FLOATS |
                               1u << MR_ATTR_INTS | 1u << MR_ATTR_STRINGS | 1u << MR_ATTR_TENSORS |
                               1u << MR_ATTR_GRAPHS | 1u << MR_ATTR_SPARSE_TENSORS | 1u << MR_ATTR_TYPE_PROTOS;
-    bool typed = p->has_type || n->graph->model->ir_version < 2;
+    bool said = p->has_type && p->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED;
+    bool typed = said || n->graph->model->ir_version < 2;
     if (!typed || kind == MR_ATTR_NONE) {
         mr_node_invalid(n, MR_E_ATTRIBUTE, "attribute '%s' has no type", name);
         return false;

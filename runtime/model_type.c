@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-static mr_dim dim_of(mr_loader *l, const Onnx__TensorShapeProto__Dimension *d)
+static mr_dim dim_of(mr_loader *l, const Onnx__TensorShapeProto__Dimension *d, const char *what)
 {
     switch (d->value_case) {
     case ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE:
-        return d->dim_value >= 0 ? d->dim_value : MR_DIM_UNKNOWN; /* exporters write -1 for unknown */
+        if (d->dim_value < -1) /* exporters write -1 for unknown */
+            mr_model_invalid(l->model, MR_E_GRAPH, "'%s': a dimension is %lld", what, (long long)d->dim_value);
+        return d->dim_value >= 0 ? d->dim_value : MR_DIM_UNKNOWN;
     case ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM:
         /* "?" is no identifier: exporters write it for every unknown dimension alike. */
         return *d->dim_param && strcmp(d->dim_param, "?") != 0 ? mr_model_symbol(l->model, d->dim_param)
@@ -17,11 +19,11 @@ static mr_dim dim_of(mr_loader *l, const Onnx__TensorShapeProto__Dimension *d)
     }
 }
 
-static mr_shape shape_of(mr_loader *l, const Onnx__TensorShapeProto *p)
+static mr_shape shape_of(mr_loader *l, const Onnx__TensorShapeProto *p, const char *what)
 {
     if (!p || p->n_dim > MR_MAX_RANK) return mr_shape_unknown();
     mr_shape s = {.rank = (int)p->n_dim};
-    for (int i = 0; i < s.rank; i++) s.d[i] = dim_of(l, p->dim[i]);
+    for (int i = 0; i < s.rank; i++) s.d[i] = dim_of(l, p->dim[i], what);
     return s;
 }
 
@@ -59,12 +61,12 @@ mr_typed_shape mr_type_build(mr_loader *l, const Onnx__TypeProto *p, const char 
     case ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE:
         if (!known_elem(l, p->tensor_type->elem_type, what) || p->tensor_type->elem_type == 0) return t;
         t.type = mr_type_tensor((mr_dtype)p->tensor_type->elem_type);
-        t.shape = shape_of(l, p->tensor_type->shape);
+        t.shape = shape_of(l, p->tensor_type->shape, what);
         return t;
     case ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE:
         if (!known_elem(l, p->sparse_tensor_type->elem_type, what)) return t;
         t.type = (mr_type){.kind = MR_SPARSE, .elem = (uint8_t)p->sparse_tensor_type->elem_type};
-        t.shape = shape_of(l, p->sparse_tensor_type->shape);
+        t.shape = shape_of(l, p->sparse_tensor_type->shape, what);
         return t;
     case ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE:
         return wrap(l, p->sequence_type->elem_type, what, MR_SEQUENCE, MR_NONE, MR_SEQ_MAP);

@@ -242,6 +242,12 @@ static mr_status add_typed_node(mr_builder *b, const mr_node *n, mr_call *c)
     bool inner = false; /* refused for what is in a subgraph, and recorded there */
     for (int i = before; i < b->p->refusals.n; i++) inner |= b->p->refusals.at[i].kind != MR_REFUSE_DEPENDS;
     take_outputs(b, n, c);
+    if (mr_declared_check(b, c)) {
+        mr_refusal *r = mr_refusals_add(&b->p->refusals, e, c);
+        if (!r) return mr_builder_no_memory(b->e);
+        r->declared = true;
+        mr_error_clear(e);
+    }
     if (b->s->options.f64 && declare_outputs(b, c)) return b->e->status;
     if (is_view(b, c)) return mr_fold_view(b, c) || inner ? MR_OK : mr_add_view(b, c);
     const mr_impl *impl = NULL;

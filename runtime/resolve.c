@@ -164,7 +164,7 @@ mr_refusal *mr_refusals_copy(mr_refusals *r, const mr_refusal *from)
 {
     mr_refusal *f = new_refusal(r, &from->error);
     if (!f) return NULL;
-    f->node = from->node, f->graph = from->graph, f->needed = from->needed;
+    f->node = from->node, f->graph = from->graph, f->needed = from->needed, f->declared = from->declared;
     f->shown = copy(from->shown);
     f->in_types = calloc((size_t)from->n_in + 1, sizeof *f->in_types);
     f->n_in = f->in_types ? from->n_in : 0;

@@ -303,6 +303,20 @@ static mr_status refuse_invalid(const mr_session *s, mr_error *e)
     return e->status;
 }
 
+/* What the file declares wrongly, if a plan has raised doubts. */
+static void refuse_declared(mr_session *s, mr_error *e)
+{
+    if (s->declared != MR_DECLARED_DOUBTED) return;
+    mr_plan *p = mr_session_check(s, NULL, e);
+    if (!p) return;
+    const mr_refusal *r = worst(&p->refusals);
+    if (r && r->declared)
+        refuse_with(e, r);
+    else
+        s->declared = MR_DECLARED_HOLDS;
+    mr_plan_free(p);
+}
+
 mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, mr_error *e)
 {
     const mr_graph_model *g = s->model->g;
@@ -321,7 +335,8 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
         mr_error_at_node(e, invalid);
         return e->status;
     }
-    if (!r) return MR_OK;
+    if (!r || r->kind != MR_REFUSE_INVALID) refuse_declared(s, e);
+    if (!r || e->status) return e->status;
     refuse_with(e, r);
     if (mr_is_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
     return e->status;

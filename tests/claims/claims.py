@@ -30,6 +30,8 @@ CORNERS = {AttributeProto.INT: [0, 1, -1, 2, 3, 1 << 40], AttributeProto.FLOAT: 
            AttributeProto.INTS: [[], [0], [1, 1], [-1], [2, 1, 1], [1 << 40, 1]],
            AttributeProto.FLOATS: [[], [0.0], [1.0, 2.0], [-1.0]], AttributeProto.STRING: [b'', b'bogus'],
            AttributeProto.STRINGS: [[], [b'a'], [b'b', b'a']]}
+# Operators whose output has a type of its own, that of an input unless an attribute says so; else an integer.
+AS_THE_INPUT = ('QuantizeLinear', 'DequantizeLinear', 'EyeLike', 'Bernoulli', 'RandomNormalLike', 'RandomUniformLike', 'Multinomial')
 DTYPES = {name.lower(): number for name, number in TensorProto.DataType.items()}
 
 
@@ -258,16 +260,67 @@ def opset_of(s):
     return imports
 
 
-def output_of(s, name, i, values):
-    """An output has a type, and only it: what binds its variable, else the first that is allowed."""
+def no_shape(t):
+    made = onnx.TypeProto()
+    made.CopyFrom(t)
+    if made.HasField('tensor_type'):
+        made.tensor_type.ClearField('shape')
+    return made
+
+
+def type_by_attribute(node, i):
+    """Where an attribute says what output i is: its element type, a value of it, the body that makes it."""
+    for a in node.attribute:
+        if a.name in ('to', 'dtype', 'output_dtype', 'output_datatype') and 0 < a.i <= max(DTYPES.values()):
+            made = helper.make_tensor_type_proto(a.i, None)
+            return helper.make_sequence_type_proto(made) if node.op_type == 'SequenceEmpty' else made
+        if a.type == AttributeProto.TENSOR and a.name == 'value':
+            return helper.make_tensor_type_proto(a.t.data_type, None)
+        if a.type == AttributeProto.GRAPH:
+            k = i + (node.op_type == 'Loop')
+            return no_shape(a.g.output[k].type) if k < len(a.g.output) else None
+        if node.op_type == 'LabelEncoder' and a.name.startswith('values_'):
+            kind = {'values_strings': TensorProto.STRING, 'values_int64s': TensorProto.INT64, 'values_floats': TensorProto.FLOAT}
+            return helper.make_tensor_type_proto(a.t.data_type or kind.get(a.name, TensorProto.FLOAT), None)
+    return None
+
+
+def text_of(value):
+    """The schema's text for the type of a value; "" for an optional, which may hold anything."""
+    names = {number: name for name, number in DTYPES.items()}
+    if isinstance(value, onnx.SequenceProto):
+        return f'seq({text_of(value.tensor_values[0]) if value.tensor_values else "tensor(float)"})'
+    return f'tensor({names[value.data_type]})' if isinstance(value, TensorProto) else ''
+
+
+def type_by_inputs(s, text, values):
+    """Of a variable that no input binds: what is inside of input 0 or around it, else an input's elements, else floats."""
+    if {'dtype', 'output_dtype', 'output_datatype', 'value'} & set(s.attrs) and s.name not in AS_THE_INPUT:
+        return proto_of('seq(tensor(float))' if s.name == 'SequenceEmpty' else 'tensor(float)')  # what they default to
+    first = values[0] if values else None
+    inner = text_of(first)
+    if isinstance(first, onnx.OptionalProto):
+        inner = text_of(first.tensor_value if first.elem_type == onnx.OptionalProto.TENSOR else first.sequence_value)
+    choices = allowed(s, text)
+    if s.name in ('LabelEncoder', 'CategoryMapper'):  # of strings, numbers; and the other way round
+        choices = [c for c in choices if c != inner] or choices
+    for wanted in (inner, f'seq({inner})', f'optional({inner})'):
+        if wanted in choices:
+            return proto_of(wanted)
+    for elem in [v.data_type for v in values if isinstance(v, TensorProto)] + [TensorProto.FLOAT, TensorProto.UINT8]:
+        for choice in choices:
+            if elem_of(choice) == elem:
+                return proto_of(choice)
+    return proto_of(choices[0])
+
+
+def output_of(s, node, name, i, values):
+    """An output has a type, and only it: what binds its variable, else what an attribute or the inputs say."""
     text = s.outputs[min(i, len(s.outputs) - 1)][1] if s.outputs else 'tensor(float)'
-    for k, v in enumerate(values):
-        if v is not None and formal(s, k)[1] == text:
-            t = type_of(v, None)
-            if t is not None and t.HasField('tensor_type'):
-                t.tensor_type.ClearField('shape')
-            return helper.make_value_info(name, t) if t is not None else onnx.ValueInfoProto(name=name)
-    return helper.make_value_info(name, proto_of(allowed(s, text)[0]))
+    bound = [type_of(v, None) for k, v in enumerate(values)
+             if v is not None and formal(s, k)[1] == text and not formal(s, k)[2]]
+    t = bound[0] if bound and bound[0] is not None else type_by_attribute(node, i) or type_by_inputs(s, text, values)
+    return helper.make_value_info(name, no_shape(t))
 
 
 def proto_of(text):
@@ -301,7 +354,7 @@ def model(s, node, values, symbolic=False, constant=-1):
             inputs.append(helper.make_value_info(f'i{i}', t))
     while n.input and not n.input[-1]:
         n.input.pop()
-    outputs = [output_of(s, o, i, values) for i, o in enumerate(n.output) if o]
+    outputs = [output_of(s, n, o, i, values) for i, o in enumerate(n.output) if o]
     graph = helper.make_graph([n], 'g', inputs, outputs)
     if constant >= 0:
         graph.initializer.add().CopyFrom(values[constant])
