@@ -74,6 +74,7 @@ FULL = \
   "models=sh tests/models.sh $B $(PYTHON)" \
   "claims=$(PYTHON) tests/claims/claims.py --build $B --full" \
   "random models=$(PYTHON) tests/random/one_op.py --build $B --full" \
+  "sweep=sh tests/sweep.sh $B $(PYTHON)" \
   "digests=sh tests/digests.sh $B" \
   "memory of all cases=$(PYTHON) tests/unit/test_memory.py --build $B --full" \
   "floats=$B/tests/sweep_math 1"

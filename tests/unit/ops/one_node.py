@@ -1,8 +1,10 @@
 """Models of one node, written as test folders and judged by minirt-conformance in both modes.
 
 A test makes a `Cases`, adds to it, and ends with `cases.run()`, which prints `N passed, N failed` and exits. The runner is
-taken from the folder that the argument --build names, else from build/.
+taken from the folder that the argument --build names, else from build/. --seed N draws other numbers; --reference says, too,
+how many of the right outputs onnx's ReferenceEvaluator gives.
 """
+import collections
 import os
 import subprocess
 import sys
@@ -11,10 +13,21 @@ import tempfile
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
-BUILD = sys.argv[sys.argv.index('--build') + 1] if '--build' in sys.argv else 'build'
+
+def option(name, otherwise):
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else otherwise
+
+
+BUILD, SEED = option('--build', 'build'), int(option('--seed', 0))
 RUNNER = os.path.join(BUILD, 'minirt-conformance')
 WORDS = ['', 'a', 'b', 'ab', 'Grüße', 'naïve', 'z', 'zz', '日本', 'a\nb', 'B', 'x' * 40]
+
+
+def generator(stream):
+    """Of a test's own stream; another one with --seed."""
+    return np.random.default_rng([stream, SEED] if SEED else stream)
 
 
 def versions(op, domain=''):
@@ -85,6 +98,40 @@ def proto(value):
     return numpy_helper.from_array(np.ascontiguousarray(value).reshape(value.shape), 'value')
 
 
+def values_of(folder, kind, infos):
+    paths = [os.path.join(folder, 'test_data_set_0', f'{kind}_{i}.pb') for i in range(len(infos))]
+    return [onnx.load_tensor(p) for p in paths]
+
+
+def reference_verdict(folder):
+    """('agree', 'differ' or 'fail (why)', what the node is), of tensors."""
+    model = onnx.load(os.path.join(folder, 'model.onnx'))
+    node, graph = model.graph.node[0], model.graph
+    given = {i.name for i in graph.initializer}
+    infos = [i for i in graph.input if i.name not in given]
+    schema = onnx.defs.get_schema(node.op_type, model.opset_import[0].version)
+    telling = [a.name for a in node.attribute if a.name in ('antialias', 'mode', 'reduction', 'keep_aspect_ratio_policy')]
+    what = ' '.join([f'{node.op_type}-{schema.since_version}'] +
+                    [f'{a.name}={str(helper.get_attribute_value(a)).strip("b")}' for a in node.attribute if a.name in telling])
+    try:
+        feeds = {i.name: numpy_helper.to_array(t) for i, t in zip(infos, values_of(folder, 'input', infos))}
+        want = [numpy_helper.to_array(t) for t in values_of(folder, 'output', graph.output)]
+        with np.errstate(all='ignore'):
+            got = ReferenceEvaluator(model).run(None, feeds)
+    except Exception as e:  # whatever it raises
+        return f'fail ({type(e).__name__})', what
+    same = all(np.shape(g) == w.shape and close(np.asarray(g), w) for g, w in zip(got, want))
+    return ('agree' if same else 'differ'), what
+
+
+def close(a, b):
+    """As the official runner has it."""
+    if b.dtype.kind in 'OUSiub':
+        return np.array_equal(a.astype(object), b.astype(object))
+    wide = np.complex128 if b.dtype.kind == 'c' else np.float64
+    return a.dtype == b.dtype and np.allclose(a.astype(wide), b.astype(wide), 2**-6 if b.dtype.name == 'bfloat16' else 1e-3, 1e-7, equal_nan=True)
+
+
 class Cases:
     def __init__(self):
         self.dir = tempfile.TemporaryDirectory(prefix='minirt-one-node-')
@@ -137,7 +184,22 @@ class Cases:
                 print(f'{mode} {name}: {kinds.get(name)} {verdicts.get(name)}' + (f' (wanted: {says})' if says else ''))
         return failed
 
+    def _ask_reference(self):
+        """Prints how often ReferenceEvaluator gives the right outputs, and in how many of which nodes it does not."""
+        counts, wrong, total = collections.Counter(), collections.Counter(), collections.Counter()
+        for name in (n for n, says in self.wanted.items() if says is None):
+            what, node = reference_verdict(os.path.join(self.dir.name, name))
+            counts[what] += 1
+            total[node] += 1
+            if what != 'agree':
+                wrong[node, what] += 1
+        for (node, what), n in sorted(wrong.items()):
+            print(f"{n} of {total[node]} {what} with onnx's ReferenceEvaluator: {node}")
+        print(', '.join(f'{n} {what}' for what, n in sorted(counts.items())), "with onnx's ReferenceEvaluator")
+
     def run(self):
+        if '--reference' in sys.argv:
+            self._ask_reference()
         failed = sum(self._judge(mode) for mode in ('reference', 'fast'))
         print(f'{2 * len(self.wanted) - failed} passed, {failed} failed')
         sys.exit(1 if failed else 0)

@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 from onnx import TensorProto, helper
 
-from one_node import Cases, array, dtype, random_tensor, types, versions
+from one_node import Cases, array, dtype, generator, random_tensor, types, versions
 
 F, I64, I32, STRING, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.STRING, TensorProto.BOOL
 COMPLEX = (TensorProto.COMPLEX64, TensorProto.COMPLEX128)
-rng = np.random.default_rng(11)
+rng = generator(11)
 cases = Cases()
 
 

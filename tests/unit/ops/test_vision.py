@@ -8,9 +8,9 @@ import numpy as np
 from onnx import helper
 
 from arrays import ArrayCases, allowed
-from one_node import random_tensor, versions
+from one_node import generator, random_tensor, versions
 
-rng = np.random.default_rng(9)
+rng = generator(9)
 cases = ArrayCases()
 TOLERANCES = {'float16': (2e-3, 2e-3), 'bfloat16': (1.6e-2, 1.6e-2), 'float32': (3e-6, 3e-6), 'float64': (1e-12, 1e-12),
               'complex64': (3e-6, 3e-6), 'complex128': (1e-12, 1e-12)}
