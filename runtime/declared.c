@@ -1,8 +1,8 @@
 /* declared.c: what the file declares of a node's outputs against what follows from its inputs.
  *
- * ONNX lets a model be wrong nowhere here, though a wrong extent does no harm: nothing is computed from it. So types must
- * hold, and shapes where the file alone decides all of the real one; what only given inputs contradict (a batch of 1
- * written into the outputs of a model whose inputs leave it open) is let pass. */
+ * ONNX lets a model be wrong nowhere here, though a wrong extent does no harm: nothing is computed from it. So types
+ * must hold, and shapes where the file alone decides all of the real one; what only given inputs contradict (a batch of
+ * 1 written into the outputs of a model whose inputs leave it open) is let pass. */
 #include "builder.h"
 
 #include <string.h>
