@@ -93,9 +93,22 @@ static mr_status infer_align(mr_call *c)
                        &c->out[0].shape.d[0]);
 }
 
+/* The first number of each roi. */
+static mr_status want_batch_column(mr_call *c)
+{
+    const mr_tensor *rois = c->in[1].t;
+    for (int64_t i = 0; i < rois->dims[0]; i++) {
+        double batch = mr_tensor_real(rois, 5 * i);
+        if (batch < 0 || batch >= (double)c->in[0].shape.d[0]) return outside(c, 1, i, batch);
+    }
+    return MR_OK;
+}
+
 static mr_status infer_pool(mr_call *c)
 {
-    return infer_rois(c, 5);
+    mr_status st = infer_rois(c, 5);
+    if (!st && c->in[1].t && c->in[0].shape.rank == 4 && c->in[0].shape.d[0] >= 0) st = want_batch_column(c);
+    return st;
 }
 
 static mr_roi_args args_of(const mr_call *c)
@@ -156,10 +169,7 @@ static mr_status run_pool(mr_call *c)
 {
     mr_roi_args a = args_of(c);
     mr_status st = want_finite(c);
-    for (int64_t i = 0; i < a.n && !st; i++) {
-        double batch = mr_tensor_real(c->in[1].t, 5 * i);
-        if (batch < 0 || batch >= (double)c->in[0].t->dims[0]) st = outside(c, 1, i, batch);
-    }
+    if (!st) st = want_batch_column(c);
     if (!st) ((mr_roi_fn *)c->fn)(&a);
     return st;
 }

@@ -7,7 +7,8 @@
  *   check says that it cannot          preparing the run refuses with the same code and text
  *   check says that it hangs on values either of the two
  * and outputs have the types, and the extents as far as they were known, that check inferred. A case that breaks that
- * is printed. Cases run in child processes, so that a crash or a hang is one case's. The last lines are the counts. */
+ * is printed. Cases run in child processes, so that a crash or a hang is one case's. The last lines are the counts, and
+ * the versions that never ran. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -336,6 +337,26 @@ static outcome ask(worker *w, uint32_t i)
     return BROKEN;
 }
 
+/* Cases of one operator version follow one another; their names begin with it. */
+static bool same_version(const char *a, const char *b)
+{
+    size_t n = strcspn(a, " ");
+    return n == strcspn(b, " ") && !strncmp(a, b, n);
+}
+
+/* Versions of which no case ran say nothing of what happens when one does. */
+static void print_versions(uint32_t n, const outcome *of)
+{
+    int versions = 0, ran = 0;
+    for (uint32_t i = 0, next; i < n; i = next) {
+        bool one = false;
+        for (next = i; next < n && same_version(all[i].part[0], all[next].part[0]); next++) one |= of[next] == RAN;
+        if (!one) printf("never ran: %.*s\n", (int)strcspn(all[i].part[0], " "), all[i].part[0]);
+        versions++, ran += one;
+    }
+    printf("%d of %d versions ran\n", ran, versions);
+}
+
 int main(int argc, char **argv)
 {
     testcase *cases = NULL;
@@ -352,8 +373,11 @@ int main(int argc, char **argv)
         if (!cases || !read_case(&cases[n])) break;
     }
     all = cases;
-    for (uint32_t i = 0; i < n; i++) counts[ask(&w, i)]++;
+    outcome *of = calloc((size_t)n + 1, sizeof *of);
+    for (uint32_t i = 0; of && i < n; i++) counts[of[i] = ask(&w, i)]++;
     if (w.pid) stop(&w, 0);
+    if (of) print_versions(n, of);
+    free(of);
     for (int i = 0; i < N_OUTCOMES; i++) printf("%s%d %s", i ? ", " : "", counts[i], outcome_names[i]);
     printf("\n%u passed, %d failed\n", n - (uint32_t)counts[BROKEN], counts[BROKEN]);
     for (uint32_t i = 0; i < n; i++) free_case(&cases[i]);

@@ -23,6 +23,8 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
+from bases import of_all_versions, of_one_version
+
 warnings.filterwarnings('ignore')
 
 BINDINGS = 600          # of one version at most, evenly taken
@@ -279,6 +281,11 @@ def type_by_attribute(node, i):
         if a.type == AttributeProto.GRAPH:
             k = i + (node.op_type == 'Loop')
             return no_shape(a.g.output[k].type) if k < len(a.g.output) else None
+        if a.name.startswith('classlabels_') and i == 0:
+            labels = TensorProto.STRING if a.name == 'classlabels_strings' else TensorProto.INT64
+            row = helper.make_map_type_proto(labels, helper.make_tensor_type_proto(TensorProto.FLOAT, None))
+            plain = helper.make_tensor_type_proto(labels, None)
+            return helper.make_sequence_type_proto(row) if node.op_type == 'ZipMap' else plain
         if node.op_type == 'LabelEncoder' and a.name.startswith('values_'):
             kind = {'values_strings': TensorProto.STRING, 'values_int64s': TensorProto.INT64, 'values_floats': TensorProto.FLOAT}
             return helper.make_tensor_type_proto(a.t.data_type or kind.get(a.name, TensorProto.FLOAT), None)
@@ -286,8 +293,10 @@ def type_by_attribute(node, i):
 
 
 def text_of(value):
-    """The schema's text for the type of a value; "" for an optional, which may hold anything."""
+    """The schema's text for the type of a value; of an optional, which may hold anything, only that."""
     names = {number: name for name, number in DTYPES.items()}
+    if isinstance(value, onnx.OptionalProto):
+        return 'optional'
     if isinstance(value, onnx.SequenceProto):
         return f'seq({text_of(value.tensor_values[0]) if value.tensor_values else "tensor(float)"})'
     return f'tensor({names[value.data_type]})' if isinstance(value, TensorProto) else ''
@@ -304,7 +313,7 @@ def type_by_inputs(s, text, values):
     choices = allowed(s, text)
     if s.name in ('LabelEncoder', 'CategoryMapper'):  # of strings, numbers; and the other way round
         choices = [c for c in choices if c != inner] or choices
-    for wanted in (inner, f'seq({inner})', f'optional({inner})'):
+    for wanted in (inner, inner[4:-1], f'seq({inner})', f'optional({inner})'):
         if wanted in choices:
             return proto_of(wanted)
     for elem in [v.data_type for v in values if isinstance(v, TensorProto)] + [TensorProto.FLOAT, TensorProto.UINT8]:
@@ -459,15 +468,14 @@ def models(args):
     rng = random.Random(20240601)
     schemas = all_schemas()
     newest = {(s.domain, s.name): s for s in schemas}
-    base = bases(f'{args.build}/onnx-test-data')
-    counts = {'operators': set(), 'versions': 0, 'cases': 0}
+    base, of_all, of_version = bases(f'{args.build}/onnx-test-data'), of_all_versions(), of_one_version()
+    operators, versions, bound, corners, combined, count = set(), set(), set(), set(), set(), 0
     for s in schemas:
         if args.k and args.k != s.name:
             continue
         key = (s.domain, s.name)
-        group = base.get(key) or [plain_base(s)]
-        counts['operators'].add(key)
-        counts['versions'] += 1
+        one = of_version.get((s.name, s.version), []) if not s.domain else []
+        group = one + of_all.get(key, []) + base.get(key, []) or [plain_base(s)]
         for what, node, values, how in cases_of(s, newest[key], group, rng, args.full):
             try:
                 made = model(s, node, values, **how)
@@ -475,10 +483,19 @@ def models(args):
                 continue
             if made is None or len(made[1]) > 38:
                 continue
-            counts['cases'] += 1
+            version = (*key, s.version)
+            types = tuple(text_of(v) if v is not None else None for v in values)
+            attributes = b''.join(sorted(a.SerializeToString() for a in node.attribute))
+            operators.add(key)
+            versions.add(version)
+            bound.add((version, types))
+            corners.add((version, hash(attributes)))
+            combined.add((version, types, hash(attributes)))
+            count += 1
             name = f'{s.domain or "ai.onnx"}.{s.name}-{s.version} {what}'.replace('\n', ' ')[:300]
             yield s, name, *made
-    print(f"{len(counts['operators'])} operators, {counts['versions']} versions, {counts['cases']} models", flush=True)
+    print(f'{len(operators)} operators, {len(versions)} versions, {len(bound)} bindings of types, {len(corners)} corners of attributes, '
+          f'{len(combined)} of both together, {count} models', flush=True)
 
 
 def frame(*parts):
@@ -502,7 +519,8 @@ def main():
             f.writelines(frames(args))
         return 0
     command = [f'{args.build}/tests/claims'] + (['--device', args.device] if args.device else [])
-    p = subprocess.Popen(command, stdin=subprocess.PIPE)
+    plugins = {'MINIRT_PLUGIN_PATH': os.path.abspath(args.build), **os.environ}
+    p = subprocess.Popen(command, stdin=subprocess.PIPE, env=plugins)
     p.stdin.writelines(frames(args))
     p.stdin.close()
     return p.wait()

@@ -100,9 +100,11 @@ def test_subgraphs():
     case('if_known', [node('If', ['c'], ['y'], **branches())], [('x', X)], [('y', -X)], initializers=[('c', np.array(True))])
     expect_rows('a branch that never runs', ['if_known'], row('If', [B], [F], 16, **held), row('Neg', [F], [F], 13))
     body = helper.make_graph([node('Identity', ['c'], ['go']), node('Mul', ['v', 'v'], ['next'])], 'body',
-                             [info('i', INT64, []), info('c', BOOL, []), info('v', FLOAT, None)], [info('go', BOOL, []), info('next', FLOAT, None)])
+                             [info('i', INT64, []), info('c', BOOL, []), info('v', FLOAT, None)],
+                             [info('go', BOOL, []), info('next', FLOAT, None)])
     case('loop', [node('Loop', ['m', '', 'x'], ['y'], body=body)], [('m', np.array(1)), ('x', X)], [('y', X * X)])
-    expect_rows('a body', ['loop'], row('Loop', [I, None, F], [F], 16, body=True), row('Identity', [B], [B], 16), row('Mul', [F, F], [F], 14))
+    expect_rows('a body', ['loop'], row('Loop', [I, None, F], [F], 16, body=True), row('Identity', [B], [B], 16),
+                row('Mul', [F, F], [F], 14))
 
 
 def test_functions():
