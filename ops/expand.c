@@ -36,14 +36,16 @@ static const mr_impl expand_impls[] = {{.name = "expand_cpu", .have = mr_have_co
 /* Version 1 repeats along one axis, both given as float scalars. */
 static mr_status one_repeat(mr_call *c, int rank, mr_dim *repeats, bool *known)
 {
-    int axis;
-    *known = c->in[1].t && c->in[2].t;
-    if (!*known) return MR_OK;
-    for (int i = 1; i <= 2; i++)
-        if (mr_tensor_count(c->in[i].t) != 1) return mr_call_fail_in(c, MR_E_RANK, i, "expected a scalar");
-    mr_status st = mr_want_axis(c, (int64_t)mr_tensor_real(c->in[2].t, 0), rank, "axis", &axis);
+    int axis = 0;
+    const mr_tensor *tiles = c->in[1].t, *along = c->in[2].t;
+    mr_status st = mr_want_one(c, 1);
+    if (!st) st = mr_want_one(c, 2);
+    if (!st && along) st = mr_want_axis(c, (int64_t)mr_tensor_real(along, 0), rank, "axis", &axis);
+    if (!st && tiles && mr_tensor_real(tiles, 0) <= -1)
+        st = mr_call_fail_in(c, MR_E_NODE_VALUE, 1, "repeat %lld", (long long)mr_tensor_real(tiles, 0));
+    *known = tiles && along;
     for (int d = 0; d < rank; d++) repeats[d] = 1;
-    if (!st) repeats[axis] = (int64_t)mr_tensor_real(c->in[1].t, 0);
+    if (!st && *known) repeats[axis] = (int64_t)mr_tensor_real(tiles, 0);
     return st;
 }
 

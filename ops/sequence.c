@@ -151,6 +151,9 @@ static void join_read(mr_reader *r, void *params)
     join_params *p = params;
     p->axis = mr_read_int(r, "axis", 0);
     p->new_axis = mr_read_int(r, "new_axis", 0) != 0;
+    if (p->axis < -MR_MAX_RANK || p->axis >= MR_MAX_RANK)
+        mr_read_fail(r, MR_E_RANK_LIMIT, "attribute axis = %lld; minirt's tensors have at most %d dimensions",
+                     (long long)p->axis, MR_MAX_RANK);
 }
 
 static mr_status join_run(mr_call *c)

@@ -1,7 +1,7 @@
 /* declared.c: what the file declares of a node's outputs against what follows from its inputs.
  *
  * ONNX lets a model be wrong nowhere here, though a wrong extent does no harm: nothing is computed from it. So types
- * must hold, and shapes where the file alone decides all of the real one; what only given inputs contradict (a batch of
+ * must hold, and shapes where the file alone decides the real one; what only given inputs contradict (a batch of
  * 1 written into the outputs of a model whose inputs leave it open) is let pass. */
 #include "builder.h"
 
@@ -15,9 +15,19 @@ static bool same_type(mr_type declared, mr_type inferred)
 
 static bool same_shape(const mr_shape *declared, const mr_shape *inferred)
 {
-    bool same = declared->rank < 0 || declared->rank == inferred->rank;
-    for (int d = 0; same && d < declared->rank; d++) same = declared->d[d] < 0 || declared->d[d] == inferred->d[d];
+    bool same = declared->rank < 0 || inferred->rank < 0 || declared->rank == inferred->rank;
+    for (int d = 0; same && d < declared->rank && inferred->rank >= 0; d++)
+        same = declared->d[d] < 0 || inferred->d[d] < 0 || declared->d[d] == inferred->d[d];
     return same;
+}
+
+/* The file alone says what shape the output has, as far as it does not hang on values. */
+static bool follows_from_shapes(const mr_call *c, int o)
+{
+    bool known = true;
+    for (int i = 0; i < c->n_in; i++)
+        known &= !mr_in_has(c, i) || c->in[i].type.kind != MR_TENSOR || mr_shape_known(&c->in[i].shape);
+    return known || mr_shape_known(&c->out[o].shape);
 }
 
 static mr_status declared_of(mr_builder *b, mr_call *c, int o)
@@ -29,7 +39,7 @@ static mr_status declared_of(mr_builder *b, mr_call *c, int o)
         return mr_call_fail(c, MR_E_TYPE_INVALID, "output %d '%s' is declared %s, the node gives %s", o, v->name,
                             mr_type_string(v->decl.type, a, sizeof a), mr_type_string(c->out[o].type, z, sizeof z));
     /* The rounds of a body may differ in shape. */
-    if ((b->g->parent && b->g->n_inputs) || !mr_shape_known(&c->out[o].shape)) return MR_OK;
+    if ((b->g->parent && b->g->n_inputs) || !follows_from_shapes(c, o)) return MR_OK;
     if (same_shape(&v->decl.shape, &c->out[o].shape)) return MR_OK;
     const char *const *symbols = b->g->model->symbols;
     return mr_call_fail(c, MR_E_SHAPES, "output %d '%s' is declared %s, the node gives %s", o, v->name,

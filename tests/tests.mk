@@ -76,6 +76,7 @@ FULL = \
   "random models=$(PYTHON) tests/random/one_op.py --build $B --full" \
   "sweep=sh tests/sweep.sh $B $(PYTHON)" \
   "digests=sh tests/digests.sh $B" \
+  "mutated models=$(PYTHON) tests/unit/test_invalid.py --build $B --full" \
   "memory of all cases=$(PYTHON) tests/unit/test_memory.py --build $B --full" \
   "floats=$B/tests/sweep_math 1"
 

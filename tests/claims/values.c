@@ -88,7 +88,8 @@ static mr_value *tensor_of(const mr_tensor *t, pattern p, const mr_value *other,
     return v;
 }
 
-/* A few tensors, an optional has one: like the first of the sequence, like another input, or of one element. */
+/* A few tensors, an optional has one: like the first of the sequence, like another input, of one
+ * element, or of more dimensions. */
 static mr_value *list_of(const mr_value *from, pattern p, const mr_value *other, uint64_t *state)
 {
     mr_value *items[MOST_ITEMS] = {0}, *made;
@@ -98,7 +99,8 @@ static mr_value *list_of(const mr_value *from, pattern p, const mr_value *other,
     mr_value *plain = from->n ? NULL : mr_value_tensor((mr_dtype)from->type.elem, 1, (int64_t[]){2});
     const mr_value *like = from->n ? from->items[0] : plain;
     mr_tensor t = like ? like->t : (mr_tensor){.rank = 0};
-    uint64_t shape = from->type.kind == MR_SEQUENCE ? next_random(state) % 3 : 0;
+    uint64_t shape = from->type.kind == MR_SEQUENCE ? next_random(state) % 4 : 0;
+    for (; shape == 3 && t.rank < 4; t.rank++) t.dims[t.rank] = 1;
     if (shape == 1 && other && other->type.kind == MR_TENSOR)
         memcpy(t.dims, other->t.dims, sizeof t.dims), t.rank = other->t.rank;
     for (int d = 0; shape == 2 && d < t.rank; d++) t.dims[d] = 1;
