@@ -25,6 +25,7 @@ typedef enum pattern {
     POSITIVE,
     PARTS, /* an extent, then zeros: as many elements as an axis has */
     FRACTIONS,
+    ALIKE, /* all as the first of its own: what an attribute excepts, as an index to be ignored */
     N_PATTERNS
 } pattern;
 
@@ -77,7 +78,8 @@ static mr_value *tensor_of(const mr_tensor *t, pattern p, const mr_value *other,
     mr_value *v = mr_value_tensor(t->dtype, t->rank, t->dims);
     int64_t n = v ? mr_tensor_count(t) : 0;
     for (int64_t i = 0; i < n; i++) {
-        double x = element_of(p, i, n, other, state);
+        double x =
+            p == ALIKE && mr_dtype_in(t->dtype, MR_REALS) ? mr_element_real(t, 0) : element_of(p, i, n, other, state);
         if (t->dtype == MR_STRING) {
             const char *word = words[((uint64_t)p + next_random(state) % 2) % 6];
             mr_value_set_string(v, i, word, strlen(word));
