@@ -206,34 +206,36 @@ static mr_status want_bounds(mr_call *c)
     for (int i = 0; i < 3; i++) {
         mr_status st = mr_want_one(c, i);
         if (st) return st;
-        if (c->in[i].t) v[i] = mr_tensor_real(c->in[i].t, 0);
+        if (mr_in_has(c, i) && c->in[i].t) v[i] = mr_tensor_real(c->in[i].t, 0);
     }
     if (v[2] == 0) return mr_call_fail_in(c, MR_E_NODE_VALUE, 2, "the step is 0");
     if (isfinite(v[0]) && !isnan(v[1]) && !isnan(v[2])) return MR_OK;
     return mr_call_fail(c, MR_E_NODE_VALUE, "from %g to %g by %g is no range", v[0], v[1], v[2]);
 }
 
+/* com.microsoft's step may be absent: 1. */
 static int64_t range_count(const mr_call *c)
 {
-    const mr_tensor *start = c->in[0].t, *limit = c->in[1].t, *delta = c->in[2].t;
+    const mr_tensor *start = c->in[0].t, *limit = c->in[1].t, *delta = mr_in_has(c, 2) ? c->in[2].t : NULL;
     if (mr_dtype_in(start->dtype, MR_INTS))
-        return integer_count(mr_tensor_int(start, 0), mr_tensor_int(limit, 0), mr_tensor_int(delta, 0));
-    return real_count(mr_tensor_real(start, 0), mr_tensor_real(limit, 0), mr_tensor_real(delta, 0));
+        return integer_count(mr_tensor_int(start, 0), mr_tensor_int(limit, 0), delta ? mr_tensor_int(delta, 0) : 1);
+    return real_count(mr_tensor_real(start, 0), mr_tensor_real(limit, 0), delta ? mr_tensor_real(delta, 0) : 1);
 }
 
 /* A range from 0 by 1 is as long as its limit, even when that is a symbol. */
 static mr_dim symbolic_count(const mr_call *c)
 {
-    for (int i = 0; i < 3; i++)
+    const bool step = mr_in_has(c, 2);
+    for (int i = 0; i < 2 + step; i++)
         if (mr_elems_count(c, i) != 1) return MR_DIM_UNKNOWN;
-    return mr_elem(c, 0, 0) == 0 && mr_elem(c, 2, 0) == 1 ? mr_elem(c, 1, 0) : MR_DIM_UNKNOWN;
+    return mr_elem(c, 0, 0) == 0 && (!step || mr_elem(c, 2, 0) == 1) ? mr_elem(c, 1, 0) : MR_DIM_UNKNOWN;
 }
 
 static mr_status range_infer(mr_call *c)
 {
     mr_shape s = mr_shape_1d(symbolic_count(c));
     mr_status st = want_bounds(c);
-    if (!st && c->in[0].t && c->in[1].t && c->in[2].t) s.d[0] = range_count(c);
+    if (!st && c->in[0].t && c->in[1].t && (!mr_in_has(c, 2) || c->in[2].t)) s.d[0] = range_count(c);
     return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
 }
 
@@ -246,8 +248,10 @@ static mr_fn range_have(const mr_call *c)
 
 static mr_status range_run(mr_call *c)
 {
+    _Alignas(16) char one[MR_ELEMENT_BYTES];
+    mr_element_set(mr_in_dtype(c, 0), 1, one);
     mr_range_args a = {.start = c->in[0].t->data,
-                       .delta = c->in[2].t->data,
+                       .delta = mr_in_has(c, 2) ? c->in[2].t->data : one,
                        .y = c->out[0].t->data,
                        .n = c->out[0].t->dims[0],
                        .pool = c->pool};
@@ -359,6 +363,13 @@ const mr_op mr_ops_constant[] = {
     {.name = "Range",
      .domain = "",
      .since = 11,
+     .params_size = sizeof(range_params),
+     .read = range_read,
+     .infer = range_infer,
+     .impls = range_impls},
+    {.name = "Range",
+     .domain = "com.microsoft",
+     .since = 1,
      .params_size = sizeof(range_params),
      .read = range_read,
      .infer = range_infer,

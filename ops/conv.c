@@ -215,7 +215,7 @@ static const mr_impl integer_rows[] = {{.name = "conv_integer",
 
 enum { Q_X, Q_X_SCALE, Q_X_ZERO, Q_W, Q_W_SCALE, Q_W_ZERO, Q_Y_SCALE, Q_Y_ZERO, Q_B };
 
-static mr_status qlinear_infer(mr_call *c)
+mr_status mr_qconv_infer(mr_call *c)
 {
     mr_shape y;
     mr_status st;
@@ -226,7 +226,7 @@ static mr_status qlinear_infer(mr_call *c)
     return mr_out_tensor(c, 0, mr_in_dtype(c, Q_Y_ZERO), &y);
 }
 
-static mr_fn qlinear_have(const mr_call *c)
+mr_fn mr_qconv_have(const mr_call *c)
 {
     mr_dtype y = mr_in_dtype(c, Q_Y_ZERO);
     return y == MR_U8 || y == MR_I8 ? int_slot(c, Q_X, Q_W) : NULL;
@@ -246,22 +246,22 @@ static mr_intconv_args qlinear_args(const mr_call *c)
     return q;
 }
 
-static size_t qlinear_scratch(const mr_call *c)
+size_t mr_qconv_scratch(const mr_call *c)
 {
     mr_intconv_args q = qlinear_args(c);
     return scale_bytes(c) + int_size(c, Q_X, Q_W, c->cpu->conv.integer_scratch, &q);
 }
 
-static size_t qlinear_pack_size(const mr_call *c, int i)
+size_t mr_qconv_pack_size(const mr_call *c, int i)
 {
     return int_pack_size(c, Q_X, i);
 }
-static void qlinear_pack(const mr_call *c, int i, void *dst)
+void mr_qconv_pack(const mr_call *c, int i, void *dst)
 {
     int_pack(c, Q_X, i, dst);
 }
 
-static mr_status qlinear_run(mr_call *c)
+mr_status mr_qconv_run(mr_call *c)
 {
     mr_intconv_args q = qlinear_args(c);
     double *scale = c->scratch, x = mr_tensor_real(c->in[Q_X_SCALE].t, 0), y = mr_tensor_real(c->in[Q_Y_SCALE].t, 0);
@@ -277,12 +277,12 @@ static mr_status qlinear_run(mr_call *c)
 
 static const mr_impl qlinear_rows[] = {{.name = "qlinear_conv",
                                         .dev = MR_CPU,
-                                        .have = qlinear_have,
-                                        .run = qlinear_run,
-                                        .scratch = qlinear_scratch,
+                                        .have = mr_qconv_have,
+                                        .run = mr_qconv_run,
+                                        .scratch = mr_qconv_scratch,
                                         .pack_in = 1 << Q_W,
-                                        .pack_size = qlinear_pack_size,
-                                        .pack = qlinear_pack},
+                                        .pack_size = mr_qconv_pack_size,
+                                        .pack = mr_qconv_pack},
                                        {0}};
 
 double mr_conv_flops(const mr_call *c)
@@ -293,7 +293,7 @@ static double integer_flops(const mr_call *c)
 {
     return mr_flops_conv_of(c, W, c->n_in);
 }
-static double qlinear_flops(const mr_call *c)
+double mr_qconv_flops(const mr_call *c)
 {
     return mr_flops_conv_of(c, Q_W, Q_B);
 }
@@ -307,6 +307,6 @@ static double qlinear_flops(const mr_call *c)
 const mr_op mr_ops_conv[] = {
     CONV("Conv", 1, mr_conv_infer, conv_rows, mr_conv_flops),
     CONV("ConvInteger", 10, integer_infer, integer_rows, integer_flops),
-    CONV("QLinearConv", 10, qlinear_infer, qlinear_rows, qlinear_flops),
+    CONV("QLinearConv", 10, mr_qconv_infer, qlinear_rows, mr_qconv_flops),
     {0},
 };

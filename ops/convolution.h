@@ -34,4 +34,13 @@ size_t mr_conv_pack_size(const mr_call *c, int i);
 void mr_conv_pack(const mr_call *c, int i, void *dst);
 double mr_conv_flops(const mr_call *c);
 
+/* QLinearConv's own row. */
+mr_status mr_qconv_infer(mr_call *c);
+mr_fn mr_qconv_have(const mr_call *c);
+size_t mr_qconv_scratch(const mr_call *c);
+mr_status mr_qconv_run(mr_call *c);
+size_t mr_qconv_pack_size(const mr_call *c, int i);
+void mr_qconv_pack(const mr_call *c, int i, void *dst);
+double mr_qconv_flops(const mr_call *c);
+
 #endif

@@ -158,6 +158,7 @@ static const mr_impl affine[] = {{.name = "affine_grid_cpu", .have = have_affine
 
 const mr_op mr_ops_grid[] = {
     {"", "GridSample", 16, 0, sizeof(grid_params), read, infer, sample, 0, NULL, NULL},
+    {"com.microsoft", "GridSample", 1, 0, sizeof(grid_params), read, infer, sample, 0, NULL, NULL},
     {"", "AffineGrid", 20, 0, sizeof(grid_params), read_affine, infer_affine, affine, 0, NULL, NULL},
     {0},
 };

@@ -352,5 +352,13 @@ const mr_op mr_ops_matmul[] = {
      .infer = fused_infer,
      .impls = fused_rows,
      .flops = fused_flops},
+    {.name = "TransposeMatMul",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(mr_gemm_params),
+     .read = fused_read,
+     .infer = fused_infer,
+     .impls = fused_rows,
+     .flops = fused_flops},
     {0},
 };

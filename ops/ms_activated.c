@@ -1,9 +1,10 @@
-/* ms_activated.c: com.microsoft's FusedConv and FusedGemm: Conv (and Z) or Gemm, then an activation of the rounded
- * result. */
+/* ms_activated.c: com.microsoft's FusedConv, NhwcFusedConv and FusedGemm: Conv (and Z) or Gemm, then an activation of the
+ * rounded result. */
 #include <float.h>
 #include <string.h>
 
 #include "kernels/cpu/cpu.h"
+#include "ops/channels_last.h"
 #include "ops/convolution.h"
 #include "ops/element.h"
 #include "ops/elementwise.h"
@@ -133,6 +134,32 @@ static const mr_impl conv_rows[] = {{.name = "fused_conv",
                                      .pack = mr_conv_pack},
                                     {0}};
 
+/* ---- NhwcFusedConv ---- */
+
+enum { IMAGES = 1 | 1 << Z };
+
+static mr_status nhwc_infer(mr_call *c)
+{
+    return mr_channels_last_infer(c, IMAGES, conv_infer);
+}
+static size_t nhwc_scratch(const mr_call *c)
+{
+    return mr_channels_last_scratch(c, IMAGES, mr_conv_scratch);
+}
+static mr_status nhwc_run(mr_call *c)
+{
+    return mr_channels_last_run(c, IMAGES, conv_run);
+}
+
+static const mr_impl nhwc_rows[] = {{.name = "nhwc_fused_conv",
+                                     .have = conv_have,
+                                     .run = nhwc_run,
+                                     .scratch = nhwc_scratch,
+                                     .pack_in = 1 << 1,
+                                     .pack_size = mr_conv_pack_size,
+                                     .pack = mr_conv_pack},
+                                    {0}};
+
 /* ---- FusedGemm ---- */
 
 typedef struct gemm_params {
@@ -186,6 +213,7 @@ static double gemm_flops(const mr_call *c)
 
 const mr_op mr_ops_ms_activated[] = {
     {"com.microsoft", "FusedConv", 1, 0, sizeof(conv_params), conv_read, conv_infer, conv_rows, 0, NULL, conv_flops},
+    {"com.microsoft", "NhwcFusedConv", 1, 0, sizeof(conv_params), conv_read, nhwc_infer, nhwc_rows, 0, NULL, conv_flops},
     {"com.microsoft", "FusedGemm", 1, 0, sizeof(gemm_params), gemm_read, mr_gemm_infer, gemm_rows, 0, NULL, gemm_flops},
     {0},
 };

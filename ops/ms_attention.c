@@ -7,20 +7,11 @@
 #include "ops/attention.h"
 #include "ops/elementwise.h"
 #include "ops/flops.h"
+#include "ops/ms_attention.h"
 #include "ops/widen.h"
 
-typedef struct attention_params {
-    int64_t heads;
-    double scale, filter;
-    bool causal, rotary, shared;
-    const int64_t *sizes; /* Attention: columns of Q, K and V; n_sizes -1: all the same */
-    int n_sizes;
-} attention_params;
-
-/* Where an operator has the inputs that both know. */
-typedef struct places {
-    int mask, bias, past_key, past_value;
-} places;
+typedef mr_ms_attention_params attention_params;
+typedef mr_ms_attention_places places;
 
 static void read_common(mr_reader *r, attention_params *p)
 {
@@ -86,8 +77,8 @@ static void make_bias(const mr_call *c, places at, const mr_attention_dims *d, c
 static mr_status want_mask(mr_call *c, places at, const mr_attention_dims *d)
 {
     mr_dim batch = d->batch, queries = d->queries, total = mr_dim_add(d->past, d->keys);
-    const int rank = c->in[at.mask].shape.rank;
     if (!mr_in_has(c, at.mask)) return MR_OK;
+    const int rank = c->in[at.mask].shape.rank;
     mr_status st = mr_want_rank(c, at.mask, 1, 3);
     if (!st) st = mr_attention_want(c, at.mask, 0, &batch, "batch_size");
     if (!st && rank == 3) st = mr_attention_want(c, at.mask, 1, &queries, "sequence_length");
@@ -97,9 +88,10 @@ static mr_status want_mask(mr_call *c, places at, const mr_attention_dims *d)
 static mr_status want_bias(mr_call *c, places at, const mr_attention_dims *d)
 {
     const mr_dim to[] = {d->batch, d->heads, d->queries, mr_dim_add(d->past, d->keys)};
+    if (!mr_in_has(c, at.bias)) return MR_OK;
     const mr_shape *s = &c->in[at.bias].shape;
-    mr_status st = mr_in_has(c, at.bias) ? mr_want_rank(c, at.bias, 4, 4) : MR_OK;
-    for (int k = 0; !st && mr_in_has(c, at.bias) && k < s->rank; k++)
+    mr_status st = mr_want_rank(c, at.bias, 4, 4);
+    for (int k = 0; !st && k < s->rank; k++)
         if (s->d[k] >= 0 && to[k] >= 0 && s->d[k] != to[k] && (k > 1 || s->d[k] != 1))
             st = mr_call_fail_in(c, MR_E_SHAPES, at.bias, "dim %d is %lld, must be %lld%s", k, (long long)s->d[k],
                                  (long long)to[k], k > 1 ? "" : " or 1");
@@ -124,10 +116,10 @@ static char *take(char **at, size_t bytes)
     return p;
 }
 
-static mr_attention_args args_of(const mr_call *c, const mr_attention_dims *d)
+static mr_attention_args args_of(const mr_call *c, places at, const mr_attention_dims *d)
 {
     const attention_params *p = c->params;
-    const mr_dtype type = mr_in_dtype(c, 0);
+    const mr_dtype type = mr_in_dtype(c, at.typed);
     mr_attention_args a = {.batch = d->batch, .heads = d->heads, .kv_heads = d->heads, .queries = d->queries};
     a.past = d->past, a.keys = d->keys, a.size = d->size, a.v_size = d->v_size;
     a.q_scale = mr_attention_round(type, p->scale != 0 ? p->scale : 1 / sqrt((double)d->size)), a.k_scale = 1;
@@ -139,9 +131,9 @@ static mr_attention_args args_of(const mr_call *c, const mr_attention_dims *d)
 
 static size_t rest_bytes(const mr_call *c, places at, const mr_attention_dims *d)
 {
-    const mr_dtype type = mr_in_dtype(c, 0);
+    const mr_dtype type = mr_in_dtype(c, at.typed);
     const mr_shape s = bias_shape(c, at, d);
-    mr_attention_args a = args_of(c, d);
+    mr_attention_args a = args_of(c, at, d);
     if (count_of(&s)) a.mask = (mr_tensor){.dtype = type, .rank = 4, .data = &a}; /* there is one */
     const size_t n = (size_t)count_of(&s) + 16;
     return n * (mr_dtype_size(type) + sizeof(double)) + 128 + c->cpu->attention.scratch[type][type](&a);
@@ -151,7 +143,7 @@ static void run_rest(mr_call *c, places at, const mr_attention_dims *d, mr_atten
 {
     const mr_shape s = bias_shape(c, at, d);
     if (count_of(&s)) {
-        a->mask = (mr_tensor){.dtype = mr_in_dtype(c, 0)};
+        a->mask = (mr_tensor){.dtype = mr_in_dtype(c, at.typed)};
         mr_tensor_set_shape(&a->mask, &s);
         a->mask.data = take(&room, mr_tensor_bytes(&a->mask));
         make_bias(c, at, d, &a->mask, (double *)take(&room, (size_t)count_of(&s) * sizeof(double)));
@@ -173,18 +165,22 @@ static void put_present(mr_call *c, const mr_attention_args *a, const void *past
     c->cpu->attention.join(&j);
 }
 
-static mr_fn have_attention(const mr_call *c)
+static mr_fn have_attention_of(const mr_call *c, mr_dtype d)
 {
-    const mr_dtype d = mr_in_dtype(c, 0);
     bool have = d < MR_N_DTYPES && c->cpu->binary.fn[MR_ADD][d] && c->cpu->gemm.gemm[d];
     return have ? MR_SLOT(c->cpu->attention.attention[d], d) : NULL;
+}
+
+static mr_fn have_attention(const mr_call *c)
+{
+    return have_attention_of(c, mr_in_dtype(c, 0));
 }
 
 /* ---- MultiHeadAttention ---- */
 
 enum { QUERY, KEY, VALUE, BIAS, PADDING, ATTENTION_BIAS, PAST_KEY, PAST_VALUE, PAST_LENGTH, CACHE };
 enum { OUTPUT, PRESENT_KEY, PRESENT_VALUE, QK };
-static const places multi = {PADDING, ATTENTION_BIAS, PAST_KEY, PAST_VALUE};
+static const places multi = {QUERY, PADDING, ATTENTION_BIAS, PAST_KEY, PAST_VALUE};
 
 static void multi_read(mr_reader *r, void *params)
 {
@@ -279,7 +275,7 @@ static mr_status multi_run(mr_call *c)
     mr_attention_dims d;
     mr_status st = multi_dims(c, &d);
     if (st) return st;
-    mr_attention_args a = args_of(c, &d);
+    mr_attention_args a = args_of(c, multi, &d);
     char *room = c->scratch;
     int64_t first = 0;
     a.q = project(c, QUERY, d.size, &first, &room);
@@ -308,9 +304,9 @@ static const mr_impl multi_rows[] = {
 /* ---- Attention: Q, K and V are columns of input · weights + bias ---- */
 
 enum { INPUT, WEIGHTS, WEIGHTS_BIAS, MASK_INDEX, PAST, SCORES_BIAS, PAST_SEQUENCE_LENGTH };
-static const places single = {MASK_INDEX, SCORES_BIAS, PAST, PAST};
+static const places single = {INPUT, MASK_INDEX, SCORES_BIAS, PAST, PAST};
 
-static void single_read(mr_reader *r, void *params)
+void mr_ms_attention_read(mr_reader *r, void *params)
 {
     attention_params *p = params;
     read_common(r, p);
@@ -322,12 +318,12 @@ static void single_read(mr_reader *r, void *params)
         mr_read_fail(r, MR_E_ATTRIBUTE, "attribute qkv_hidden_sizes needs three values, the first two the same");
 }
 
-static mr_status single_dims(mr_call *c, mr_attention_dims *d)
+static mr_status single_dims(mr_call *c, places at, mr_attention_dims *d)
 {
     const attention_params *p = c->params;
     const mr_dim u = MR_DIM_UNKNOWN;
     const mr_shape *x = &c->in[INPUT].shape, *w = &c->in[WEIGHTS].shape;
-    *d = (mr_attention_dims){u, p->heads, p->heads, u, mr_in_has(c, PAST) ? u : 0, u, u, u};
+    *d = (mr_attention_dims){u, p->heads, p->heads, u, mr_in_has(c, at.past_key) ? u : 0, u, u, u};
     mr_status st = mr_want_rank(c, INPUT, 3, 3);
     if (!st) st = mr_want_rank(c, WEIGHTS, 2, 2);
     if (st) return st;
@@ -338,21 +334,64 @@ static mr_status single_dims(mr_call *c, mr_attention_dims *d)
     if (!st) st = split(c, p->n_sizes < 0 ? third : p->sizes[2], p->heads, &d->v_size);
     if (!st && d->size >= 0 && d->v_size >= 0 && w->rank == 2)
         st = mr_want_dim(c, w->d[1], p->heads * (2 * d->size + d->v_size), "the columns of Q, K and V", NULL);
-    if (!st && mr_in_has(c, PAST)) st = mr_want_rank(c, PAST, 5, 5);
-    if (!st) st = mr_attention_want(c, PAST, 3, &d->past, "past_sequence_length");
-    if (!st) st = want_mask(c, single, d);
-    return st ? st : want_bias(c, single, d);
+    if (!st && mr_in_has(c, at.past_key)) st = mr_want_rank(c, at.past_key, 5, 5);
+    if (!st && mr_in_has(c, at.past_key)) st = mr_attention_want(c, at.past_key, 3, &d->past, "past_sequence_length");
+    if (!st) st = want_mask(c, at, d);
+    return st ? st : want_bias(c, at, d);
+}
+
+mr_status mr_ms_attention_infer(mr_call *c, places at)
+{
+    mr_attention_dims d;
+    mr_status st = single_dims(c, at, &d);
+    if (st) return st;
+    mr_shape y = {.rank = 3, .d = {d.batch, d.queries, mr_dim_mul(d.heads, d.v_size)}};
+    mr_shape present = {.rank = 5, .d = {2, d.batch, d.heads, mr_dim_add(d.past, d.keys), d.size}};
+    mr_out_tensor(c, 1, mr_in_dtype(c, at.typed), &present);
+    return mr_out_tensor(c, 0, mr_in_dtype(c, at.typed), &y);
+}
+
+size_t mr_ms_attention_scratch(const mr_call *c, places at)
+{
+    mr_call call = *c;
+    mr_attention_dims d;
+    return single_dims(&call, at, &d) ? 0 : rest_bytes(c, at, &d);
+}
+
+mr_status mr_ms_attention_run(mr_call *c, places at, const char *columns, char *room)
+{
+    mr_attention_dims d;
+    mr_status st = single_dims(c, at, &d);
+    if (st) return st;
+    const mr_dtype type = mr_in_dtype(c, at.typed);
+    const size_t size = mr_dtype_size(type);
+    const int64_t width = d.heads * (2 * d.size + d.v_size);
+    mr_attention_args a = args_of(c, at, &d);
+    a.q = (mr_attention_rows){columns, type, d.queries * width, d.size, width};
+    a.k = a.q, a.k.data = columns + (size_t)(d.heads * d.size) * size;
+    a.v = a.q, a.v.data = columns + (size_t)(2 * d.heads * d.size) * size, a.v.head = d.v_size;
+    const size_t half = (size_t)(d.batch * d.heads * d.size) * size;
+    const char *past = mr_in_has(c, at.past_key) ? c->in[at.past_key].t->data : NULL;
+    const char *past_value = past ? past + half * (size_t)d.past : NULL;
+    a.k_past = a.v_past = (mr_attention_rows){past, type, d.heads * d.past * d.size, d.past * d.size, d.size};
+    a.v_past.data = past_value;
+    if (mr_out_wanted(c, 1)) {
+        char *present = c->out[1].t->data;
+        put_present(c, &a, past, &a.k, d.size, present);
+        put_present(c, &a, past_value, &a.v, d.v_size, present + half * (size_t)(d.past + d.keys));
+    }
+    run_rest(c, at, &d, &a, room);
+    return MR_OK;
+}
+
+mr_fn mr_ms_attention_have(const mr_call *c, places at)
+{
+    return have_attention_of(c, mr_in_dtype(c, at.typed));
 }
 
 static mr_status single_infer(mr_call *c)
 {
-    mr_attention_dims d;
-    mr_status st = single_dims(c, &d);
-    if (st) return st;
-    mr_shape y = {.rank = 3, .d = {d.batch, d.queries, mr_dim_mul(d.heads, d.v_size)}};
-    mr_shape present = {.rank = 5, .d = {2, d.batch, d.heads, mr_dim_add(d.past, d.keys), d.size}};
-    mr_out_tensor(c, 1, mr_in_dtype(c, INPUT), &present);
-    return mr_out_tensor(c, 0, mr_in_dtype(c, INPUT), &y);
+    return mr_ms_attention_infer(c, single);
 }
 
 MR_COND(no_rotary, attention_params, 0, !p->rotary);
@@ -373,49 +412,20 @@ static size_t columns_bytes(const mr_call *c, const mr_gemm_args *g)
 
 static size_t single_scratch(const mr_call *c)
 {
-    mr_call call = *c;
-    mr_attention_dims d;
-    if (single_dims(&call, &d)) return 0;
     mr_gemm_args g = single_gemm(c);
     mr_gemm_size_fn *size = c->cpu->gemm.scratch[mr_in_dtype(c, INPUT)];
-    size_t product = size ? size(&g) : 0, rest = rest_bytes(c, single, &d);
+    size_t product = size ? size(&g) : 0, rest = mr_ms_attention_scratch(c, single);
     return columns_bytes(c, &g) + (product > rest ? product : rest);
-}
-
-static void project_all(mr_call *c, const mr_gemm_args *shape, char *columns, char *room)
-{
-    mr_gemm_args g = *shape;
-    g.a = c->in[INPUT].t->data, g.b = c->in[WEIGHTS].t->data, g.y = columns, g.scratch = room;
-    g.c = mr_in_has(c, WEIGHTS_BIAS) ? c->in[WEIGHTS_BIAS].t->data : NULL;
-    c->cpu->gemm.gemm[mr_in_dtype(c, INPUT)](&g);
 }
 
 static mr_status single_run(mr_call *c)
 {
-    mr_attention_dims d;
-    mr_status st = single_dims(c, &d);
-    if (st) return st;
-    const mr_gemm_args g = single_gemm(c);
-    const mr_dtype type = mr_in_dtype(c, INPUT);
-    const size_t size = mr_dtype_size(type);
-    mr_attention_args a = args_of(c, &d);
+    mr_gemm_args g = single_gemm(c);
     char *room = c->scratch, *columns = take(&room, columns_bytes(c, &g));
-    project_all(c, &g, columns, room);
-    a.q = (mr_attention_rows){columns, type, d.queries * g.p.n, d.size, g.p.n};
-    a.k = a.q, a.k.data = columns + (size_t)(d.heads * d.size) * size;
-    a.v = a.q, a.v.data = columns + (size_t)(2 * d.heads * d.size) * size, a.v.head = d.v_size;
-    const size_t half = (size_t)(d.batch * d.heads * d.size) * size;
-    const char *past = mr_in_has(c, PAST) ? c->in[PAST].t->data : NULL;
-    const char *past_value = past ? past + half * (size_t)d.past : NULL;
-    a.k_past = a.v_past = (mr_attention_rows){past, type, d.heads * d.past * d.size, d.past * d.size, d.size};
-    a.v_past.data = past_value;
-    if (mr_out_wanted(c, 1)) {
-        char *present = c->out[1].t->data;
-        put_present(c, &a, past, &a.k, d.size, present);
-        put_present(c, &a, past_value, &a.v, d.v_size, present + half * (size_t)(d.past + d.keys));
-    }
-    run_rest(c, single, &d, &a, room);
-    return MR_OK;
+    g.a = c->in[INPUT].t->data, g.b = c->in[WEIGHTS].t->data, g.y = columns, g.scratch = room;
+    g.c = mr_in_has(c, WEIGHTS_BIAS) ? c->in[WEIGHTS_BIAS].t->data : NULL;
+    c->cpu->gemm.gemm[mr_in_dtype(c, INPUT)](&g);
+    return mr_ms_attention_run(c, single, columns, room);
 }
 
 MR_COND(present_of_one_size, attention_params, MR_NEEDS_SHAPE(WEIGHTS),
@@ -434,12 +444,16 @@ static double multi_flops(const mr_call *c)
     return multi_dims((mr_call *)(uintptr_t)c, &d) ? NAN : mr_flops_attention_of(&d);
 }
 /* Q, K and V are products of their own. */
-static double single_flops(const mr_call *c)
+double mr_ms_attention_flops(const mr_call *c, places at)
 {
     mr_attention_dims d;
-    if (single_dims((mr_call *)(uintptr_t)c, &d)) return NAN;
+    if (single_dims((mr_call *)(uintptr_t)c, at, &d)) return NAN;
     const mr_shape *w = &c->in[1].shape, *x = &c->in[0].shape;
     return mr_flops_attention_of(&d) + 2 * mr_count(w) * (double)x->d[0] * (double)x->d[1];
+}
+static double single_flops(const mr_call *c)
+{
+    return mr_ms_attention_flops(c, single);
 }
 
 #define OP(name, read, infer, rows, flops)                                                                             \
@@ -449,6 +463,6 @@ static double single_flops(const mr_call *c)
 
 const mr_op mr_ops_ms_attention[] = {
     OP("MultiHeadAttention", multi_read, multi_infer, multi_rows, multi_flops),
-    OP("Attention", single_read, single_infer, single_rows, single_flops),
+    OP("Attention", mr_ms_attention_read, single_infer, single_rows, single_flops),
     {0},
 };

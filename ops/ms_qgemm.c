@@ -4,16 +4,15 @@
 
 #include "ops/dynamic.h"
 #include "ops/flops.h"
+#include "ops/ms_qgemm.h"
 #include "ops/ms_quant.h"
-#include "ops/qmatmul.h"
 
 static size_t padded(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
 
-/* One number, or one a column of the product: [N] or [1, …, N]. */
-static mr_status want_columns(mr_call *c, int i, mr_dim n)
+mr_status mr_want_columns(mr_call *c, int i, mr_dim n)
 {
     const mr_shape *s = &c->in[i].shape;
     if (!mr_in_has(c, i)) return MR_OK;
@@ -79,8 +78,8 @@ static mr_status gemm_infer(mr_call *c)
     if (a->rank == 2 && b->rank == 2 &&
         (st = mr_want_dim(c, a->d[!p->trans_a], b->d[p->trans_b], "the inner dims of A and B", NULL)))
         return st;
-    if ((st = mr_want_one(c, A_SCALE)) || (st = mr_want_one(c, A_ZERO)) || (st = want_columns(c, B_SCALE, y.d[1])) ||
-        (st = want_columns(c, B_ZERO, y.d[1])) || (st = mr_want_one(c, Y_SCALE)) || (st = mr_want_one(c, Y_ZERO)) ||
+    if ((st = mr_want_one(c, A_SCALE)) || (st = mr_want_one(c, A_ZERO)) || (st = mr_want_columns(c, B_SCALE, y.d[1])) ||
+        (st = mr_want_columns(c, B_ZERO, y.d[1])) || (st = mr_want_one(c, Y_SCALE)) || (st = mr_want_one(c, Y_ZERO)) ||
         (mr_in_has(c, C) && (st = gemm_want_c(c, &y))))
         return st;
     return mr_out_tensor(c, 0, mr_in_dtype(c, mr_in_has(c, Y_ZERO) ? Y_ZERO : A_SCALE), &y);
@@ -182,10 +181,8 @@ static const mr_impl gemm_rows[] = {{.name = "qgemm",
 /* ---- MatMulIntegerToFloat and DynamicQuantizeMatMul: Y = (A - a_zero) · (B - b_zero) · a_scale · b_scale + bias ----
  */
 
-typedef struct matmul_places {
-    mr_int_places product;
-    int a_scale, b_scale, bias;
-} matmul_places;
+typedef mr_scaled_places matmul_places;
+typedef mr_scaled_product matmul;
 
 enum { NONE = MR_MAX_RANK };
 static const matmul_places to_float = {{0, 4, 1, 5}, 2, 3, 6}, dynamic = {{0, NONE, 1, 3}, NONE, 2, 4};
@@ -197,8 +194,8 @@ static mr_status matmul_infer(mr_call *c, const matmul_places *at)
     if (st) return st;
     const mr_dim n = y.rank > 0 && c->in[1].shape.rank > 1 ? y.d[y.rank - 1] : MR_DIM_UNKNOWN;
     if ((st = mr_want_one(c, at->a_scale)) || (st = mr_want_one(c, at->product.a_zero)) ||
-        (st = want_columns(c, at->b_scale, n)) || (st = want_columns(c, at->product.b_zero, n)) ||
-        (st = want_columns(c, at->bias, n)))
+        (st = mr_want_columns(c, at->b_scale, n)) || (st = mr_want_columns(c, at->product.b_zero, n)) ||
+        (st = mr_want_columns(c, at->bias, n)))
         return st;
     return mr_out_tensor(c, 0, mr_in_dtype(c, at->b_scale), &y);
 }
@@ -212,16 +209,7 @@ static mr_status dynamic_infer(mr_call *c)
     return matmul_infer(c, &dynamic);
 }
 
-/* Scratch: the sums, scales and biases, A's codes where they are found here, the kernel's own. */
-typedef struct matmul {
-    mr_intgemm_args g;
-    int32_t *sums;
-    double *scale, *bias;
-    uint8_t *codes;
-    size_t bytes;
-} matmul;
-
-static matmul lay(const mr_call *c, const matmul_places *at, char *base)
+matmul mr_scaled_lay(const mr_call *c, const matmul_places *at, char *base)
 {
     matmul m = {.g = mr_int_args(c, at->product)};
     char *end = base;
@@ -236,14 +224,14 @@ static matmul lay(const mr_call *c, const matmul_places *at, char *base)
     return m;
 }
 
-static void run_matmul(mr_call *c, const matmul_places *at, matmul *m, int a_sign, double a_scale)
+void mr_scaled_run(const mr_call *c, const matmul_places *at, matmul *m, int a_sign, double a_scale, mr_tensor *y)
 {
     c->cpu->intgemm.gemm[a_sign][mr_sign_of(mr_in_dtype(c, 1))](&m->g);
     load_factors(c, at->b_scale, a_scale, m->scale);
     mr_rescale_args r = {.sums = m->sums,
                          .scale = m->scale,
                          .scale_col = by_column(c, at->b_scale),
-                         .y = c->out[0].t->data,
+                         .y = y->data,
                          .rows = mr_product_batches(&m->g.p) * m->g.p.m,
                          .cols = m->g.p.n,
                          .pool = c->pool};
@@ -251,25 +239,26 @@ static void run_matmul(mr_call *c, const matmul_places *at, matmul *m, int a_sig
         load_factors(c, at->bias, 1, m->bias);
         r.bias = m->bias, r.bias_col = by_column(c, at->bias);
     }
-    ((void (*)(const mr_rescale_args *))c->fn)(&r);
+    c->cpu->qlinear.rescale[y->dtype](&r);
 }
 
 static mr_status to_float_run(mr_call *c)
 {
-    matmul m = lay(c, &to_float, c->scratch);
-    run_matmul(c, &to_float, &m, mr_sign_of(mr_in_dtype(c, 0)), mr_scale_of(c, to_float.a_scale));
+    matmul m = mr_scaled_lay(c, &to_float, c->scratch);
+    mr_scaled_run(c, &to_float, &m, mr_sign_of(mr_in_dtype(c, 0)), mr_scale_of(c, to_float.a_scale),
+                  c->out[0].t);
     return MR_OK;
 }
 
 static mr_status dynamic_run(mr_call *c)
 {
     const mr_tensor *a = c->in[0].t;
-    matmul m = lay(c, &dynamic, c->scratch);
+    matmul m = mr_scaled_lay(c, &dynamic, c->scratch);
     mr_dynamic q = mr_dynamic_of(c->cpu, a->dtype, a->data, mr_tensor_count(a));
     const uint8_t zero = (uint8_t)q.zero;
     mr_dynamic_quantize(c->cpu, c->pool, &q, a->data, m.codes);
     m.g.a = m.codes, m.g.a_zero = &zero;
-    run_matmul(c, &dynamic, &m, 0, q.scale);
+    mr_scaled_run(c, &dynamic, &m, 0, q.scale, c->out[0].t);
     return MR_OK;
 }
 
@@ -277,11 +266,11 @@ static char origin[64]; /* where a layout of which only the size counts begins *
 
 static size_t to_float_scratch(const mr_call *c)
 {
-    return lay(c, &to_float, origin).bytes;
+    return mr_scaled_lay(c, &to_float, origin).bytes;
 }
 static size_t dynamic_scratch(const mr_call *c)
 {
-    return lay(c, &dynamic, origin).bytes;
+    return mr_scaled_lay(c, &dynamic, origin).bytes;
 }
 static size_t to_float_pack_size(const mr_call *c, int i)
 {

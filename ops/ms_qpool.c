@@ -2,6 +2,7 @@
  * Sums are exact in double, where the means are taken. */
 #include "kernels/cpu/cpu.h"
 #include "ops/boxes.h"
+#include "ops/channels_last.h"
 #include "ops/flops.h"
 #include "ops/ms_quant.h"
 #include "ops/pool.h"
@@ -154,30 +155,34 @@ static const mr_impl mean_rows[] = {
 
 typedef struct average_params {
     mr_pool_params pool; /* first: pool's own functions read it */
-    int64_t channels_last;
+    bool last;
 } average_params;
 
 static void average_read(mr_reader *r, void *params)
 {
     mr_pool_read(r, params);
-    ((average_params *)params)->channels_last = mr_read_int(r, "channels_last", 0);
+    ((average_params *)params)->last = mr_read_int(r, "channels_last", 0) != 0;
 }
 
-MR_COND(channels_first, average_params, 0, p->channels_last == 0);
+static bool last(const mr_call *c)
+{
+    return ((const average_params *)c->params)->last;
+}
 
 static mr_status average_infer(mr_call *c)
 {
     mr_status st = want_ones(c);
-    return st ? st : mr_pool_infer(c);
+    if (st) return st;
+    return last(c) ? mr_channels_last_infer(c, 1 << X, mr_pool_infer) : mr_pool_infer(c);
 }
 
-static size_t average_scratch(const mr_call *c)
+static size_t first_scratch(const mr_call *c)
 {
     mr_pool_args a = mr_pool_args_of(c);
     return mean_scratch(c) + (c->cpu->pool.scratch[MR_F64] ? c->cpu->pool.scratch[MR_F64](&a) : 0);
 }
 
-static mr_status average_run(mr_call *c)
+static mr_status first_run(mr_call *c)
 {
     mr_pool_args a = mr_pool_args_of(c);
     double *y = (double *)((char *)c->scratch + doubles(mr_tensor_count(c->in[X].t)));
@@ -187,6 +192,15 @@ static mr_status average_run(mr_call *c)
     return MR_OK;
 }
 
+static size_t average_scratch(const mr_call *c)
+{
+    return last(c) ? mr_channels_last_scratch(c, 1 << X, first_scratch) : first_scratch(c);
+}
+static mr_status average_run(mr_call *c)
+{
+    return last(c) ? mr_channels_last_run(c, 1 << X, first_run) : first_run(c);
+}
+
 static mr_fn have_average(const mr_call *c)
 {
     return c->cpu->intgemm.encode[mr_in_dtype(c, X)] ? (mr_fn)c->cpu->pool.average[MR_F64] : NULL;
@@ -194,7 +208,6 @@ static mr_fn have_average(const mr_call *c)
 
 static const mr_impl average_rows[] = {{.name = "qlinear_average_pool",
                                         .have = have_average,
-                                        .conds = MR_WHEN(&channels_first),
                                         .run = average_run,
                                         .scratch = average_scratch},
                                        {0}};

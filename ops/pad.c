@@ -78,7 +78,7 @@ static void pad_read(mr_reader *r, void *params)
 {
     static const char *const modes[] = {"constant", "reflect", "edge", "wrap", NULL};
     pad_params *p = params;
-    int version = mr_read_version(r);
+    int version = *mr_read_node(r)->domain ? 18 : mr_read_version(r); /* com.microsoft's is like ONNX's then */
     p->mode = mr_read_enum(r, "mode", modes, PAD_CONSTANT);
     if (p->mode == PAD_WRAP && version < 19)
         mr_read_fail(r, MR_E_ATTRIBUTE, "mode \"wrap\" needs opset 19, model declares %d", mr_read_node(r)->opset);
@@ -335,6 +335,13 @@ static const mr_impl center_impls[] = {{.name = "center_crop_pad_cpu", .have = m
 const mr_op mr_ops_pad[] = {
     {.name = "Pad",
      .domain = "",
+     .since = 1,
+     .params_size = sizeof(pad_params),
+     .read = pad_read,
+     .infer = pad_infer,
+     .impls = pad_impls},
+    {.name = "Pad",
+     .domain = "com.microsoft",
      .since = 1,
      .params_size = sizeof(pad_params),
      .read = pad_read,

@@ -76,14 +76,14 @@ mr_pool_args mr_pool_args_of(const mr_call *c)
     return a;
 }
 
-static size_t pool_scratch(const mr_call *c)
+size_t mr_pool_scratch(const mr_call *c)
 {
     mr_pool_args a = mr_pool_args_of(c);
     size_t (*size)(const mr_pool_args *) = c->cpu->pool.scratch[mr_in_dtype(c, 0)];
     return size ? size(&a) : 0;
 }
 
-static mr_status pool_run(mr_call *c)
+mr_status mr_pool_run(mr_call *c)
 {
     mr_pool_args a = mr_pool_args_of(c);
     ((mr_pool_fn *)c->fn)(&a);
@@ -133,7 +133,7 @@ static mr_fn have_average(const mr_call *c)
 {
     return MR_SLOT(c->cpu->pool.average, mr_in_dtype(c, 0));
 }
-static mr_fn have_max(const mr_call *c)
+mr_fn mr_max_pool_have(const mr_call *c)
 {
     return MR_SLOT(c->cpu->pool.max, mr_in_dtype(c, 0));
 }
@@ -171,21 +171,21 @@ MR_COND(rank_3_to_5, mr_pool_params, MR_NEEDS_RANK(0), c->in[0].shape.rank >= 3 
 
 static const mr_impl average_rows[] = {
     ON_CUDA("average_pool_cuda", have_average_cuda),
-    {.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = pool_run, .scratch = pool_scratch},
+    {.name = "average_pool", .dev = MR_CPU, .have = have_average, .run = mr_pool_run, .scratch = mr_pool_scratch},
     {0}};
 static const mr_impl max_rows[] = {
     ON_CUDA("max_pool_cuda", have_max_cuda),
-    {.name = "max_pool", .dev = MR_CPU, .have = have_max, .run = pool_run, .scratch = pool_scratch},
+    {.name = "max_pool", .dev = MR_CPU, .have = mr_max_pool_have, .run = mr_pool_run, .scratch = mr_pool_scratch},
     {0}};
 static const mr_impl lp_rows[] = {
-    ON_CUDA("lp_pool_cuda", have_lp_cuda), {.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = pool_run}, {0}};
+    ON_CUDA("lp_pool_cuda", have_lp_cuda), {.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = mr_pool_run}, {0}};
 static const mr_impl global_average_rows[] = {
     {.name = "global_average_pool_cuda", .dev = MR_CUDA, .have = have_mean_cuda, .run = global_launch},
     {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run},
     {0}};
 static const mr_impl global_max_rows[] = {
     {.name = "global_max_pool_cuda", .dev = MR_CUDA, .have = have_largest_cuda, .run = global_launch},
-    {.name = "global_max_pool", .dev = MR_CPU, .have = have_max, .run = global_run},
+    {.name = "global_max_pool", .dev = MR_CPU, .have = mr_max_pool_have, .run = global_run},
     {0}};
 static const mr_impl global_lp_rows[] = {{.name = "global_lp_pool", .dev = MR_CPU, .have = have_lp, .run = global_run},
                                          {0}};

@@ -17,4 +17,9 @@ double mr_pool_flops(const mr_call *c); /* one a tap of each output */
 /* What the kernels read of the call. */
 mr_pool_args mr_pool_args_of(const mr_call *c);
 
+/* The rows of pools with a window; MaxPool's have. */
+size_t mr_pool_scratch(const mr_call *c);
+mr_status mr_pool_run(mr_call *c);
+mr_fn mr_max_pool_have(const mr_call *c);
+
 #endif

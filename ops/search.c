@@ -112,6 +112,7 @@ typedef struct unique_params {
     bool flat; /* no axis: over all elements */
     int64_t axis;
     bool sorted;
+    int first, inverse, counts; /* outputs; com.microsoft's gives no first items: -1 */
 } unique_params;
 
 static void unique_read(mr_reader *r, void *params)
@@ -120,6 +121,14 @@ static void unique_read(mr_reader *r, void *params)
     p->flat = !mr_read_has(r, "axis");
     p->axis = p->flat ? 0 : mr_read_int(r, "axis", 0);
     p->sorted = mr_read_int(r, "sorted", 1) != 0;
+    p->first = 1, p->inverse = 2, p->counts = 3;
+}
+
+/* com.microsoft's: of a vector, in the order of their first items. */
+static void ms_unique_read(mr_reader *r, void *params)
+{
+    (void)r;
+    *(unique_params *)params = (unique_params){.flat = true, .first = -1, .inverse = 1, .counts = 2};
 }
 
 static mr_status unique_infer(mr_call *c)
@@ -137,9 +146,15 @@ static mr_status unique_infer(mr_call *c)
     }
     mr_shape inverse = mr_shape_1d(along);
     st = mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
-    if (!st) st = mr_out_tensor(c, 1, MR_I64, &vector);
-    if (!st) st = mr_out_tensor(c, 2, MR_I64, &inverse);
-    return st ? st : mr_out_tensor(c, 3, MR_I64, &vector);
+    if (!st && p->first > 0) st = mr_out_tensor(c, p->first, MR_I64, &vector);
+    if (!st) st = mr_out_tensor(c, p->inverse, MR_I64, &inverse);
+    return st ? st : mr_out_tensor(c, p->counts, MR_I64, &vector);
+}
+
+static mr_status ms_unique_infer(mr_call *c)
+{
+    mr_status st = mr_want_rank(c, 0, 1, 1);
+    return st ? st : unique_infer(c);
 }
 
 static mr_fn unique_have(const mr_call *c)
@@ -207,8 +222,8 @@ static mr_status unique_count(mr_call *c)
     if (!p->sorted) by_occurrence(g, order, spare);
     c->state = g;
     c->out[0].shape.d[p->flat ? 0 : axis] = g->count;
-    if (c->n_out > 1) c->out[1].shape.d[0] = g->count;
-    if (c->n_out > 3) c->out[3].shape.d[0] = g->count;
+    if (p->first > 0 && c->n_out > p->first) c->out[p->first].shape.d[0] = g->count;
+    if (c->n_out > p->counts) c->out[p->counts].shape.d[0] = g->count;
     return MR_OK;
 }
 
@@ -219,6 +234,7 @@ static void put_vector(mr_call *c, int o, const int64_t *from, int64_t n)
 
 static mr_status unique_run(mr_call *c)
 {
+    const unique_params *p = c->params;
     const groups *g = c->state;
     const mr_tensor *x = c->in[0].t;
     if (mr_out_wanted(c, 0)) {
@@ -232,9 +248,9 @@ static mr_status unique_run(mr_call *c)
                             .pool = c->pool};
         c->cpu->move.gather[mr_size_index(mr_dtype_size(x->dtype))](&a);
     }
-    put_vector(c, 1, g->first, g->count);
-    put_vector(c, 2, g->of, g->n);
-    put_vector(c, 3, g->size, g->count);
+    if (p->first > 0) put_vector(c, p->first, g->first, g->count);
+    put_vector(c, p->inverse, g->of, g->n);
+    put_vector(c, p->counts, g->size, g->count);
     return MR_OK;
 }
 
@@ -256,6 +272,13 @@ const mr_op mr_ops_search[] = {
      .params_size = sizeof(unique_params),
      .read = unique_read,
      .infer = unique_infer,
+     .impls = unique_impls},
+    {.name = "Unique",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(unique_params),
+     .read = ms_unique_read,
+     .infer = ms_unique_infer,
      .impls = unique_impls},
     {0},
 };

@@ -307,6 +307,13 @@ static mr_status unsqueeze_infer(mr_call *c)
     return st;
 }
 
+/* com.microsoft's ExpandDims: the axis is one number. */
+static mr_status expand_dims_infer(mr_call *c)
+{
+    mr_status st = mr_want_one(c, 1);
+    return st ? st : unsqueeze_infer(c);
+}
+
 /* ---- Identity ---- */
 
 static mr_status identity_infer(mr_call *c)
@@ -344,6 +351,13 @@ const mr_op mr_ops_view[] = {
      .params_size = sizeof(axes_params),
      .read = axes_read,
      .infer = unsqueeze_infer,
+     .flags = MR_OP_VIEW},
+    {.name = "ExpandDims",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(axes_params),
+     .read = axes_read,
+     .infer = expand_dims_infer,
      .flags = MR_OP_VIEW},
     {.name = "Identity", .domain = "", .since = 1, .infer = identity_infer, .flags = MR_OP_VIEW},
     {0},

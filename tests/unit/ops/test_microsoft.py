@@ -1,81 +1,12 @@
 #!/usr/bin/env python3
 """The operators of com.microsoft, against ONNX Runtime without graph optimization: random choices of types, shapes, absent
 inputs and attributes. Codes of 8 bits come from real arithmetic, rounded once; ONNX Runtime may be one beside them."""
-import sys
-
 import numpy as np
-import onnx
-import onnxruntime as ort
-from onnx import helper
 
-from arrays import element_type
-from one_node import Cases
+from microsoft import CODES, Microsoft, f32
 
-rng = np.random.default_rng(17)
-cases = Cases()
-MS = 'com.microsoft'
-f32 = np.float32
-CODES = (np.uint8, np.int8)
-TOLERANCES = {'float16': (4e-3, 4e-3), 'float32': (2e-5, 2e-5), 'float64': (1e-11, 1e-12), 'bfloat16': (3e-2, 3e-2)}
-wrong = 0
-
-
-def one_of(*choices):
-    return choices[int(rng.integers(len(choices)))]
-
-
-def chance(p=0.5):
-    return rng.random() < p
-
-
-def codes(t, *shape):
-    i = np.iinfo(t)
-    return rng.integers(i.min, i.max, shape, dtype=t, endpoint=True)
-
-
-def reals(t, *shape):
-    return rng.standard_normal(shape).astype(t)
-
-
-def scale(*shape):
-    return np.asarray(rng.uniform(0.002, 0.1, shape), f32)
-
-
-def runtime(node, given, n_out):
-    """What ONNX Runtime gives."""
-    infos = [helper.make_tensor_value_info(k, element_type(v), v.shape) for k, v in given.items()]
-    outs = [onnx.ValueInfoProto(name=o) for o in node.output if o]
-    graph = helper.make_graph([node], 'one', infos, outs)
-    model = helper.make_model(graph, ir_version=10,
-                              opset_imports=[helper.make_opsetid('', 21), helper.make_opsetid(MS, 1)])
-    options = ort.SessionOptions()
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(model.SerializeToString(), options, providers=['CPUExecutionProvider'])
-    return session.run(None, given)
-
-
-def case(op, inputs, n_out=1, tolerance=None, exact=None, constant=(), wanted=None, **attributes):
-    """inputs: arrays, None where one is absent. exact: the right codes."""
-    global wrong
-    while inputs and inputs[-1] is None:
-        inputs = inputs[:-1]
-    names = [f'i{k}' if x is not None else '' for k, x in enumerate(inputs)]
-    given = {n: x for n, x in zip(names, inputs) if x is not None}
-    node = helper.make_node(op, names, wanted or [f'o{k}' for k in range(n_out)], name='node', domain=MS, **attributes)
-    got = runtime(node, given, n_out)
-    if exact is not None:
-        if np.abs(got[0].astype(float) - exact).max(initial=0) > 1:
-            print(f'{op}: ONNX Runtime differs by {np.abs(got[0].astype(float) - exact).max()}: {attributes}')
-            wrong += 1
-        got[0] = exact.astype(got[0].dtype)
-        tolerance = (0, 0)
-    elif tolerance is None:
-        tolerance = TOLERANCES.get(got[0].dtype.name, (0, 1))
-    made = {o: (element_type(y), y) for o, y in zip([o for o in node.output if o], got)}
-    cases.add(node, 1, {k: (element_type(v), v) for k, v in given.items()}, made,
-              constant=[f'i{k}' for k in constant if f'i{k}' in given], domain=MS, tolerance=tolerance)
+ms = Microsoft(17)
+rng, one_of, chance, codes, reals, scale, case = ms.rng, ms.one_of, ms.chance, ms.codes, ms.reals, ms.scale, ms.case
 
 
 def rounded(v, zero, t):
@@ -402,16 +333,5 @@ def tokenizer():
                 case('Tokenizer', [x], tolerance=(0, 0), mark=mark, mincharnum=least, pad_value='#', **way)
 
 
-for family in (binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary, grouped,
-               cdist, tokenizer):
-    try:
-        family()
-    except Exception as e:
-        print(f'{family.__name__}: {e}')
-        wrong += 1
-if wrong:
-    print(f'{wrong} disagree with ONNX Runtime')
-try:
-    cases.run()
-except SystemExit as e:
-    sys.exit(e.code or wrong > 0)
+ms.run(binary, unary, softmax, where, concat, means, products, lstm, fused, twins, attention, nbits, embed, activated, rotary, grouped,
+       cdist, tokenizer)
