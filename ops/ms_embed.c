@@ -32,6 +32,32 @@ static mr_status want_vector(mr_call *c, int i, mr_dim hidden)
     return st || c->in[i].shape.rank < 0 ? st : mr_want_dim(c, c->in[i].shape.d[0], hidden, "hidden_size", NULL);
 }
 
+static mr_status want_a_row(mr_call *c, int table, int from, int64_t at)
+{
+    const int64_t rows = c->in[table].shape.d[0];
+    if (at >= 0 && at < rows) return MR_OK;
+    return mr_call_fail_in(c, MR_E_NODE_VALUE, from, "%lld is no row of %s, which has %lld", (long long)at,
+                           mr_in_name(c, table), (long long)rows);
+}
+
+/* What the numbers of an input, where they are known, or places, where it is absent, take from a table. */
+static mr_status want_rows(mr_call *c, int table, int from)
+{
+    const mr_shape *ids = &c->in[IDS].shape;
+    mr_status st = MR_OK;
+    if (!mr_in_has(c, table) || c->in[table].shape.rank != 2 || c->in[table].shape.d[0] < 0) return MR_OK;
+    if (mr_in_has(c, from)) {
+        const mr_tensor *t = c->in[from].t;
+        if (!t && c->in[table].shape.d[0] == 0 && mr_shape_some(&c->in[from].shape))
+            st = mr_call_fail_in(c, MR_E_SHAPES, table, "has no rows to take");
+        for (int64_t i = 0; t && !st && i < mr_tensor_count(t); i++)
+            st = want_a_row(c, table, from, mr_tensor_int(t, i));
+    } else if (mr_shape_some(ids)) {
+        st = want_a_row(c, table, IDS, from == POSITIONS ? ids->d[1] - 1 : 0);
+    }
+    return st;
+}
+
 static mr_status embed_infer(mr_call *c)
 {
     const mr_shape *ids = &c->in[IDS].shape;
@@ -43,7 +69,9 @@ static mr_status embed_infer(mr_call *c)
     const int like_ids[] = {SEGMENTS, MASK};
     for (int k = 0; !st && k < 2; k++)
         if (mr_in_has(c, like_ids[k])) st = mr_want_rank(c, like_ids[k], 2, 2);
-    if (st) return st;
+    if (st || (st = want_rows(c, WORD, IDS)) || (st = want_rows(c, POSITION, POSITIONS)) ||
+        (st = want_rows(c, SEGMENT, SEGMENTS)))
+        return st;
     if (ids->rank == 2) y.d[0] = index.d[0] = ids->d[0], y.d[1] = ids->d[1];
     y.d[2] = hidden;
     mr_out_tensor(c, MASK_INDEX, MR_I32, &index);
@@ -59,9 +87,8 @@ static mr_status add_row(mr_call *c, int i, int from, int64_t at, bool first, ch
     const mr_tensor *t = c->in[i].t;
     const int64_t hidden = t->dims[1];
     const size_t size = mr_dtype_size(t->dtype), bytes = (size_t)hidden * size;
-    if (at < 0 || at >= t->dims[0])
-        return mr_call_fail_in(c, MR_E_NODE_VALUE, from, "%lld is no row of %s, which has %lld", (long long)at,
-                               mr_in_name(c, i), (long long)t->dims[0]);
+    mr_status st = want_a_row(c, i, from, at);
+    if (st) return st;
     const char *row = (const char *)t->data + (size_t)at * bytes;
     if (first) {
         memcpy(y, row, bytes);

@@ -63,6 +63,10 @@ static mr_status gqa_dims(mr_call *c, mr_attention_dims *d)
         if (!st) st = mr_attention_want(c, i, 2, &d->past, "past_sequence_length");
         if (!st) st = mr_attention_want(c, i, 3, &d->size, "head_size");
     }
+    if (!st && mr_in_has(c, PAST_KEY) != mr_in_has(c, PAST_VALUE))
+        st = mr_call_fail(c, MR_E_SHAPES, "past_key and past_value come together");
+    if (!st && p->rotary && !(mr_in_has(c, COS) && mr_in_has(c, SIN)))
+        st = mr_call_fail(c, MR_E_SHAPES, "do_rotary = 1 needs cos_cache and sin_cache");
     const int64_t *n = &d->past;
     if (!st && c->in[TOTAL].t && mr_tensor_count(c->in[TOTAL].t) == 1 && *n >= 0) {
         int64_t total = mr_tensor_int(c->in[TOTAL].t, 0);
@@ -71,11 +75,34 @@ static mr_status gqa_dims(mr_call *c, mr_attention_dims *d)
     return st;
 }
 
+/* As far as they are known: each sequence has all of the new keys, and room for them in present. */
+static mr_status want_lengths(mr_call *c, const mr_attention_dims *d)
+{
+    const bool rotary = ((const gqa_params *)c->params)->rotary;
+    const mr_tensor *t = c->in[SEQLENS_K].t;
+    const int64_t rows = rotary ? c->in[COS].shape.rank > 0 ? c->in[COS].shape.d[0] : -1 : INT64_MAX;
+    const int64_t count = mr_in_count(c, SEQLENS_K);
+    if (count >= 0 && d->batch >= 0 && count != d->batch)
+        return mr_call_fail_in(c, MR_E_SHAPES, SEQLENS_K, "must have one for each of %lld sequences",
+                               (long long)d->batch);
+    const int64_t keys = d->keys < 0 ? INT64_MAX : d->keys; /* total_sequence_length may be known later */
+    if (!t || d->past < 0 || d->queries < 0 || rows < 0) return MR_OK;
+    for (int64_t b = 0; b < count; b++) {
+        const int64_t n = mr_tensor_int(t, b) + 1, before = n - d->queries;
+        if (before < 0 || before > d->past || n > keys || n > rows)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, SEQLENS_K,
+                                   "sequence %lld of %lld keys, %lld of them new: past has %lld, present %lld%s",
+                                   (long long)b, (long long)n, (long long)d->queries, (long long)d->past,
+                                   (long long)keys, n > rows ? ", and the caches end before" : "");
+    }
+    return MR_OK;
+}
+
 static mr_status gqa_infer(mr_call *c)
 {
     mr_attention_dims d;
     mr_status st = gqa_dims(c, &d);
-    if (st) return st;
+    if (st || (st = want_lengths(c, &d))) return st;
     mr_shape present = {.rank = 4, .d = {d.batch, d.kv_heads, d.keys, d.size}};
     mr_shape qk = {.rank = 4, .d = {d.batch, d.heads, d.queries, d.keys}};
     mr_out_tensor(c, PRESENT_KEY, mr_in_dtype(c, QUERY), &present);
@@ -166,24 +193,12 @@ static void join(const mr_call *c, const mr_attention_dims *d, int past, const v
         }
 }
 
-static mr_status find_lengths(mr_call *c, const mr_attention_dims *d, int64_t *lengths, int64_t *positions)
+static void find_lengths(const mr_call *c, const mr_attention_dims *d, int64_t *lengths, int64_t *positions)
 {
-    const bool rotary = ((const gqa_params *)c->params)->rotary;
-    const int64_t rows = rotary ? c->in[COS].t->dims[0] : INT64_MAX;
-    if (mr_tensor_count(c->in[SEQLENS_K].t) != d->batch)
-        return mr_call_fail_in(c, MR_E_SHAPES, SEQLENS_K, "must have one for each of %lld sequences",
-                               (long long)d->batch);
     for (int64_t b = 0; b < d->batch; b++) {
-        int64_t n = mr_tensor_int(c->in[SEQLENS_K].t, b) + 1, before = n - d->queries;
-        if (before < 0 || before > d->past || n > d->keys || n > rows)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, SEQLENS_K,
-                                   "sequence %lld of %lld keys, %lld of them new: past has %lld, present %lld%s",
-                                   (long long)b, (long long)n, (long long)d->queries, (long long)d->past,
-                                   (long long)d->keys, n > rows ? ", and the caches end before" : "");
-        lengths[b] = n;
-        for (int64_t s = 0; s < d->queries; s++) positions[b * d->queries + s] = before + s;
+        lengths[b] = mr_tensor_int(c->in[SEQLENS_K].t, b) + 1;
+        for (int64_t s = 0; s < d->queries; s++) positions[b * d->queries + s] = lengths[b] - d->queries + s;
     }
-    return MR_OK;
 }
 
 static mr_status gqa_run(mr_call *c)
@@ -194,7 +209,8 @@ static mr_status gqa_run(mr_call *c)
     if (st) return st;
     char *q = c->scratch, *k = q + rows_bytes(c, &d, d.heads);
     int64_t *lengths = (int64_t *)(k + rows_bytes(c, &d, d.kv_heads)), *positions = lengths + d.batch;
-    if ((st = find_lengths(c, &d, lengths, positions))) return st;
+    if ((st = want_lengths(c, &d))) return st;
+    find_lengths(c, &d, lengths, positions);
     if (p->rotary) {
         rotate(c, QUERY, &d, d.heads, positions, q);
         rotate(c, KEY, &d, d.kv_heads, positions, k);

@@ -1,5 +1,5 @@
-/* ms_nhwc.c: com.microsoft's operators on images with their channels last: NhwcMaxPool, NhwcConv, and QLinearConv, which
- * has them there or second. */
+/* ms_nhwc.c: com.microsoft's operators on images with their channels last: NhwcMaxPool, NhwcConv, and QLinearConv,
+ * which has them there or second. */
 #include "ops/channels_last.h"
 #include "ops/convolution.h"
 #include "ops/ms_quant.h"

@@ -1,4 +1,5 @@
-/* ms_qattention.c: com.microsoft's QAttention: Q, K and V are columns of a product of 8-bit codes, whose sums are exact. */
+/* ms_qattention.c: com.microsoft's QAttention: Q, K and V are columns of a product of 8-bit codes, whose sums are
+ * exact. */
 #include "ops/ms_attention.h"
 #include "ops/ms_qgemm.h"
 #include "ops/ms_quant.h"

@@ -163,6 +163,23 @@ static mr_status ms_dims(mr_call *c, mr_dim d[4])
                            (long long)d[3]);
 }
 
+static int64_t ms_position(const mr_tensor *t, int64_t i, int64_t length)
+{
+    return t->rank == 2 ? mr_tensor_int(t, i) : mr_tensor_int(t, 0) + i % length;
+}
+
+static mr_status ms_want_positions(mr_call *c, const mr_dim d[4])
+{
+    const int64_t rows = c->in[MS_COS].shape.d[0];
+    for (int64_t i = 0; i < d[0] * d[2]; i++) {
+        const int64_t at = ms_position(c->in[MS_POSITIONS].t, i, d[2]);
+        if (at < 0 || at >= rows)
+            return mr_call_fail_in(c, MR_E_NODE_VALUE, MS_POSITIONS, "position %lld outside cache of %lld",
+                                   (long long)at, (long long)rows);
+    }
+    return MR_OK;
+}
+
 static mr_status ms_infer(mr_call *c)
 {
     const ms_params *p = c->params;
@@ -179,6 +196,8 @@ static mr_status ms_infer(mr_call *c)
         st = mr_attention_want(c, MS_POSITIONS, 0, &d[0], "batch_size");
         if (!st) st = mr_attention_want(c, MS_POSITIONS, 1, &d[2], "sequence_length");
     }
+    if (!st && c->in[MS_POSITIONS].shape.rank == 1) st = mr_want_one(c, MS_POSITIONS);
+    if (!st && c->in[MS_POSITIONS].t && rows >= 0 && d[0] >= 0 && d[2] >= 0) st = ms_want_positions(c, d);
     return st ? st : mr_out_like(c, 0, X);
 }
 
@@ -189,27 +208,16 @@ static size_t ms_scratch(const mr_call *c)
     return ms_dims(&call, d) ? 0 : (size_t)(d[0] * d[2]) * sizeof(int64_t);
 }
 
-static mr_status ms_positions(mr_call *c, const mr_dim d[4], int64_t *to)
-{
-    const mr_tensor *t = c->in[MS_POSITIONS].t;
-    const int64_t rows = c->in[MS_COS].t->dims[0];
-    for (int64_t i = 0; i < d[0] * d[2]; i++) {
-        to[i] = t->rank == 2 ? mr_tensor_int(t, i) : mr_tensor_int(t, 0) + i % d[2];
-        if (to[i] < 0 || to[i] >= rows)
-            return mr_call_fail_in(c, MR_E_NODE_VALUE, MS_POSITIONS, "position %lld outside cache of %lld",
-                                   (long long)to[i], (long long)rows);
-    }
-    return MR_OK;
-}
-
 static mr_status ms_run(mr_call *c)
 {
     mr_dim d[4];
     mr_status st = ms_dims(c, d);
-    if (!st) st = ms_positions(c, d, c->scratch);
+    if (!st) st = ms_want_positions(c, d);
     if (st) return st;
     mr_rotary_args a = rotary_args(c, d);
-    a.cos = c->in[MS_COS].t->data, a.sin = c->in[MS_SIN].t->data, a.positions = c->scratch;
+    int64_t *positions = c->scratch;
+    for (int64_t i = 0; i < d[0] * d[2]; i++) positions[i] = ms_position(c->in[MS_POSITIONS].t, i, d[2]);
+    a.cos = c->in[MS_COS].t->data, a.sin = c->in[MS_SIN].t->data, a.positions = positions;
     ((void (*)(const mr_rotary_args *))c->fn)(&a);
     return MR_OK;
 }

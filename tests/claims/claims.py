@@ -24,6 +24,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from bases import of_all_versions, of_one_version
+from microsoft import of_microsoft
 
 warnings.filterwarnings('ignore')
 
@@ -468,7 +469,7 @@ def models(args):
     rng = random.Random(20240601)
     schemas = all_schemas()
     newest = {(s.domain, s.name): s for s in schemas}
-    base, of_all, of_version = bases(f'{args.build}/onnx-test-data'), of_all_versions(), of_one_version()
+    base, of_all, of_version = bases(f'{args.build}/onnx-test-data'), of_all_versions() | of_microsoft(), of_one_version()
     operators, versions, bound, corners, combined, count = set(), set(), set(), set(), set(), 0
     for s in schemas:
         if args.k and args.k != s.name:
