@@ -1,5 +1,5 @@
-/* ms_activated.c: com.microsoft's FusedConv, NhwcFusedConv and FusedGemm: Conv (and Z) or Gemm, then an activation of the
- * rounded result. */
+/* ms_activated.c: com.microsoft's FusedConv, NhwcFusedConv and FusedGemm: Conv (and Z) or Gemm, then an activation of
+ * the rounded result. */
 #include <float.h>
 #include <string.h>
 
@@ -213,7 +213,8 @@ static double gemm_flops(const mr_call *c)
 
 const mr_op mr_ops_ms_activated[] = {
     {"com.microsoft", "FusedConv", 1, 0, sizeof(conv_params), conv_read, conv_infer, conv_rows, 0, NULL, conv_flops},
-    {"com.microsoft", "NhwcFusedConv", 1, 0, sizeof(conv_params), conv_read, nhwc_infer, nhwc_rows, 0, NULL, conv_flops},
+    {"com.microsoft", "NhwcFusedConv", 1, 0, sizeof(conv_params), conv_read, nhwc_infer, nhwc_rows, 0, NULL,
+     conv_flops},
     {"com.microsoft", "FusedGemm", 1, 0, sizeof(gemm_params), gemm_read, mr_gemm_infer, gemm_rows, 0, NULL, gemm_flops},
     {0},
 };

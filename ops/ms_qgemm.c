@@ -245,8 +245,7 @@ void mr_scaled_run(const mr_call *c, const matmul_places *at, matmul *m, int a_s
 static mr_status to_float_run(mr_call *c)
 {
     matmul m = mr_scaled_lay(c, &to_float, c->scratch);
-    mr_scaled_run(c, &to_float, &m, mr_sign_of(mr_in_dtype(c, 0)), mr_scale_of(c, to_float.a_scale),
-                  c->out[0].t);
+    mr_scaled_run(c, &to_float, &m, mr_sign_of(mr_in_dtype(c, 0)), mr_scale_of(c, to_float.a_scale), c->out[0].t);
     return MR_OK;
 }
 

@@ -206,11 +206,8 @@ static mr_fn have_average(const mr_call *c)
     return c->cpu->intgemm.encode[mr_in_dtype(c, X)] ? (mr_fn)c->cpu->pool.average[MR_F64] : NULL;
 }
 
-static const mr_impl average_rows[] = {{.name = "qlinear_average_pool",
-                                        .have = have_average,
-                                        .run = average_run,
-                                        .scratch = average_scratch},
-                                       {0}};
+static const mr_impl average_rows[] = {
+    {.name = "qlinear_average_pool", .have = have_average, .run = average_run, .scratch = average_scratch}, {0}};
 
 const mr_op mr_ops_ms_qpool[] = {
     {MR_MS, "QLinearGlobalAveragePool", 1, 0, sizeof(bool), global_read, global_infer, global_rows, 0, NULL,

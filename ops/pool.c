@@ -177,8 +177,9 @@ static const mr_impl max_rows[] = {
     ON_CUDA("max_pool_cuda", have_max_cuda),
     {.name = "max_pool", .dev = MR_CPU, .have = mr_max_pool_have, .run = mr_pool_run, .scratch = mr_pool_scratch},
     {0}};
-static const mr_impl lp_rows[] = {
-    ON_CUDA("lp_pool_cuda", have_lp_cuda), {.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = mr_pool_run}, {0}};
+static const mr_impl lp_rows[] = {ON_CUDA("lp_pool_cuda", have_lp_cuda),
+                                  {.name = "lp_pool", .dev = MR_CPU, .have = have_lp, .run = mr_pool_run},
+                                  {0}};
 static const mr_impl global_average_rows[] = {
     {.name = "global_average_pool_cuda", .dev = MR_CUDA, .have = have_mean_cuda, .run = global_launch},
     {.name = "global_average_pool", .dev = MR_CPU, .have = have_average, .run = global_run},
