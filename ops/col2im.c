@@ -48,7 +48,9 @@ static mr_status axes_of(mr_call *c, mr_col2im_axis *axis, int *n)
     const col2im_params *p = c->params;
     mr_dim image[MR_MAX_RANK], block[MR_MAX_RANK];
     int blocks = -1;
-    mr_status st = mr_in_dims(c, 1, image, n);
+    mr_status st = mr_want_rank(c, 1, 0, 1);
+    if (!st) st = mr_want_rank(c, 2, 0, 1);
+    if (!st) st = mr_in_dims(c, 1, image, n);
     if (!st) st = mr_in_dims(c, 2, block, &blocks);
     if (st) return st;
     if (*n >= 0 && blocks >= 0 && *n != blocks)

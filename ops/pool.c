@@ -252,7 +252,7 @@ static mr_status unpool_infer(mr_call *c)
     if (mr_in_has(c, OUTPUT_SHAPE)) {
         int n;
         y = mr_shape_of_rank(box.rank);
-        if ((st = mr_in_dims(c, OUTPUT_SHAPE, y.d, &n))) return st;
+        if ((st = mr_want_rank(c, OUTPUT_SHAPE, 0, 1)) || (st = mr_in_dims(c, OUTPUT_SHAPE, y.d, &n))) return st;
         if (n >= 0 && n != box.rank)
             return mr_call_fail_in(c, MR_E_SHAPES, OUTPUT_SHAPE, "has %d elements, must have %d", n, box.rank);
         for (int d = 0; c->in[OUTPUT_SHAPE].t && d < n; d++)
