@@ -98,11 +98,18 @@ static mr_status want_room(mr_call *c, const mr_col2im_axis *axis, int n)
                            (long long)(least > x->d[2] ? least : most), least > x->d[2] ? "least" : "most");
 }
 
+/* A product that no shape has counts as INT64_MAX, so that it differs from all that are. */
+static mr_dim times(mr_dim a, mr_dim b)
+{
+    mr_dim product = mr_dim_mul(a, b);
+    return product < 0 && a >= 0 && b >= 0 ? INT64_MAX : product;
+}
+
 static mr_status want_blocks(mr_call *c, const mr_col2im_axis *axis, int n, mr_dim *channels)
 {
     const mr_shape *x = &c->in[0].shape;
     mr_dim blocks = 1, taps = 1;
-    for (int d = 0; d < n; d++) blocks = mr_dim_mul(blocks, axis[d].blocks), taps = mr_dim_mul(taps, axis[d].block);
+    for (int d = 0; d < n; d++) blocks = times(blocks, axis[d].blocks), taps = times(taps, axis[d].block);
     *channels = MR_DIM_UNKNOWN;
     if (x->rank < 0) return MR_OK;
     if (taps > 0 && x->d[1] >= 0) {

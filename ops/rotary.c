@@ -60,6 +60,8 @@ static mr_status want_caches(mr_call *c, mr_dim d[4])
     if (!st && placed) st = mr_want_rank(c, POSITIONS, 2, 2);
     if (!st && placed) st = mr_attention_want(c, POSITIONS, 0, &d[0], "batch_size");
     if (!st && placed) st = mr_attention_want(c, POSITIONS, 1, &d[2], "sequence_length");
+    if (!st && placed && rows == 0 && mr_shape_some(&c->in[POSITIONS].shape))
+        st = mr_call_fail_in(c, MR_E_SHAPES, COS, "has no rows for position_ids");
     return st;
 }
 

@@ -149,6 +149,18 @@ static mr_status dft_args(mr_call *c, mr_dft_args *a)
     return MR_OK;
 }
 
+/* A spectrum without elements may be of any length, one that nothing else could hold. */
+static bool is_empty(const mr_call *c)
+{
+    const mr_shape *y = &c->out[0].shape;
+    return mr_dims_product(y->d, 0, y->rank) == 0;
+}
+
+static size_t scratch_of(const mr_call *c, const mr_dft_args *a)
+{
+    return c->cpu->dft.scratch[mr_in_dtype(c, 0)](a);
+}
+
 static mr_status run_dft(mr_call *c, mr_dft_args *a)
 {
     a->x = c->in[0].t->data;
@@ -164,6 +176,7 @@ static mr_status run_dft(mr_call *c, mr_dft_args *a)
 static mr_status dft_run(mr_call *c)
 {
     mr_dft_args a = {0};
+    if (is_empty(c)) return MR_OK;
     mr_status st = dft_args(c, &a);
     return st ? st : run_dft(c, &a);
 }
@@ -172,7 +185,7 @@ static size_t dft_scratch(const mr_call *c)
 {
     mr_dft_args a = {0};
     mr_call call = *c;
-    return dft_args(&call, &a) ? 0 : c->cpu->dft.scratch[mr_in_dtype(c, 0)](&a);
+    return is_empty(c) || dft_args(&call, &a) ? 0 : scratch_of(c, &a);
 }
 
 static mr_fn have_dft(const mr_call *c)
@@ -249,7 +262,8 @@ static mr_status stft_args(mr_call *c, mr_dft_args *a)
     if (st) return st;
     *a = (mr_dft_args){
         .n = d.frame, .taken = d.frame, .kept = c->out[0].shape.d[2], .outer = d.batch, .inner = d.frames};
-    a->x_parts = (int)d.parts, a->x_step = d.parts, a->x_inner = d.step * d.parts, a->x_outer = d.length * d.parts;
+    a->x_parts = (int)d.parts, a->x_step = d.parts, a->x_outer = d.length * d.parts;
+    if (d.frames > 1) a->x_inner = d.step * d.parts; /* a single frame may have any step */
     a->y_parts = 2, a->y_step = 2, a->y_inner = a->kept * 2, a->y_outer = d.frames * a->y_inner;
     return MR_OK;
 }
@@ -257,6 +271,7 @@ static mr_status stft_args(mr_call *c, mr_dft_args *a)
 static mr_status stft_run(mr_call *c)
 {
     mr_dft_args a;
+    if (is_empty(c)) return MR_OK;
     mr_status st = stft_args(c, &a);
     if (st) return st;
     a.window = mr_in_has(c, WINDOW) ? c->in[WINDOW].t->data : NULL;
@@ -267,7 +282,7 @@ static size_t stft_scratch(const mr_call *c)
 {
     mr_dft_args a;
     mr_call call = *c;
-    return stft_args(&call, &a) ? 0 : c->cpu->dft.scratch[mr_in_dtype(c, SIGNAL)](&a);
+    return is_empty(c) || stft_args(&call, &a) ? 0 : scratch_of(c, &a);
 }
 
 static const mr_impl stft_rows[] = {

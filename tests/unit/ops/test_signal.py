@@ -206,6 +206,12 @@ REFUSED = [
     ('STFT', [X, ONE, np.ones(4, np.float32), np.array(5, np.int64)], {}, 'frame_length = length of window: 5 and 4 differ'),
     ('HannWindow', [np.array(-1, np.int64)], {}, 'is -1, must be at least 0'),
 ]
+for n in 2**20, 2**40, 2**58:  # no signal is that long: a spectrum of no frames
+    length = np.array(n, np.int64)
+    cases.node('STFT', 17, [X, ONE, None, length], [np.zeros((2, 0, n // 2 + 1, 2), np.float32)])
+    cases.node('DFT', 20, [X[:0], length], [np.zeros((0, n, 2), np.float32)])
+frame = np.fft.rfft(X[:, :, 0] + 1)  # a single frame, with any step
+cases.node('STFT', 17, [X + 1, np.array(2**63 - 1, np.int64)], [pair(frame[:, None]).astype(np.float32)], (1e-6, 1e-6))
 for op, inputs, attributes, says in REFUSED:
     cases.node(op, 20, inputs, [X], says=says, **attributes)
 cases.run()

@@ -283,4 +283,8 @@ cases.node('Col2Im', 18, [np.ones((1, 5, 4), np.float32), np.array([3, 3]), np.a
            says='5 rows are not a multiple of the 4 elements of a block')
 cases.node('Col2Im', 18, [np.ones((1, 4, 5), np.float32), np.array([3, 3]), np.array([2, 2])], [np.ones(1, np.float32)],
            says='has 5 blocks, the image gives 4')
+most = 2**63 - 1
+for block in [most, 3], [2**32, 2**32]:
+    cases.node('Col2Im', 18, [np.ones((1, 9, 0), np.float32), np.array([5, 5]), np.array(block)], [np.ones(1, np.float32)],
+               says=f'9 rows are not a multiple of the {most} elements of a block')
 cases.run()
