@@ -40,6 +40,7 @@ static void attention_read(mr_reader *r, void *params)
     p->scale = mr_read_has(r, "scale") ? (double)mr_read_float(r, "scale", 1) : NAN; /* NaN: 1 / √head_size */
     if (mr_read_has(r, "scale") && isnan(p->scale)) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute scale is NaN");
     p->cap = mr_read_float(r, "softcap", 0);
+    if (isnan(p->cap)) mr_read_fail(r, MR_E_ATTRIBUTE, "attribute softcap is NaN");
     p->precision = mr_attention_read_precision(r);
     p->padded_mask = mr_read_version(r) >= 24;
     int64_t stage = mr_read_int(r, "qk_matmul_output_mode", 0);

@@ -38,6 +38,18 @@ static mr_status merge_extent(mr_call *c, int i, mr_dim *have, mr_dim d)
     return MR_OK;
 }
 
+/* A label that an operand has twice runs along its diagonal: an extent of 1 is broadcast to other operands alone. */
+static mr_status want_diagonals(mr_call *c, int i, const mr_labels *in)
+{
+    const mr_shape *s = &c->in[i].shape;
+    for (int k = 0; k < s->rank; k++)
+        for (int j = 0; j < k; j++)
+            if (in->at[j] == in->at[k] && s->d[j] >= 0 && s->d[k] >= 0 && s->d[j] != s->d[k])
+                return mr_call_fail_in(c, MR_E_SHAPES, i, "has %lld and %lld elements along one label",
+                                       (long long)s->d[j], (long long)s->d[k]);
+    return MR_OK;
+}
+
 static mr_status lay_out(mr_call *c, mr_labels *in, layout *l, bool *known)
 {
     const mr_equation *e = c->params;
@@ -55,6 +67,7 @@ static mr_status lay_out(mr_call *c, mr_labels *in, layout *l, bool *known)
             continue;
         }
         st = mr_equation_operand(c, e, i, s->rank, &in[i]);
+        if (!st) st = want_diagonals(c, i, &in[i]);
         for (int k = 0; k < s->rank && !st; k++) {
             if (in[i].at[k] - MR_ELLIPSIS >= ellipsis) ellipsis = in[i].at[k] - MR_ELLIPSIS + 1;
             st = merge_extent(c, i, &l->extent[in[i].at[k]], s->d[k]);

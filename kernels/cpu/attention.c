@@ -125,6 +125,12 @@ static void score_block(const mr_attention_args *a, const block *b, double *s, i
     }
 }
 
+static char *y_at(const mr_attention_args *a, const block *b, int64_t i, int64_t element)
+{
+    int64_t at = b->batch * a->y_batch + b->head * a->y_head + (b->row + i) * a->y_row + element;
+    return (char *)a->y + at * (int64_t)mr_dtype_size(a->q.dtype);
+}
+
 /* Y of a block from the rows of its probabilities; values and sums are rounded to a precision first. */
 static void mix_block(const mr_attention_args *a, const block *b, const mr_attention_rows *p, mr_dtype precision)
 {
@@ -140,9 +146,8 @@ static void mix_block(const mr_attention_args *a, const block *b, const mr_atten
             mr_sums_f64(b->rows, n, keys, q, v, acc);
         }
         for (int64_t i = 0; i < b->rows; i++) {
-            int64_t at = b->batch * a->y_batch + b->head * a->y_head + (b->row + i) * a->y_row + e;
             round_to(precision, acc + i * COLS, n);
-            store(a->q.dtype, acc + i * COLS, n, (char *)a->y + at * (int64_t)mr_dtype_size(a->q.dtype));
+            store(a->q.dtype, acc + i * COLS, n, y_at(a, b, i, e));
         }
     }
 }
@@ -211,8 +216,8 @@ static void keep_scores(const mr_attention_args *a, mr_attention_stage stage, in
         store(a->q.dtype, s, n, (char *)a->scores + row * n * (int64_t)mr_dtype_size(a->q.dtype));
 }
 
-/* Scores become probabilities. */
-static void attend_row(const mr_attention_args *a, const block *b, int64_t i, double *s, double *bias)
+/* Scores become probabilities. False: no key is seen. */
+static bool attend_row(const mr_attention_args *a, const block *b, int64_t i, double *s, double *bias)
 {
     const int64_t n = a->past + a->keys, query = b->row + i, row = (b->batch * a->heads + b->head) * a->queries + query;
     keep_scores(a, MR_QK_RAW, row, s);
@@ -226,6 +231,7 @@ static void attend_row(const mr_attention_args *a, const block *b, int64_t i, do
     round_to(a->q.dtype, s, n);
     if (!seen) memset(s, 0, sizeof *s * (size_t)n);
     keep_scores(a, MR_QK_SOFTMAX, row, s);
+    return seen;
 }
 
 /* ---- the whole ---- */
@@ -243,9 +249,13 @@ static void attention_blocks(void *arg, int64_t begin, int64_t end)
     for (int64_t t = begin; t < end; t++) {
         block b = block_at(a, t);
         mr_attention_rows p = {.data = s, .dtype = MR_F64, .row = n};
+        bool seen[ROWS];
         score_block(a, &b, s, n);
-        for (int64_t i = 0; i < b.rows; i++) attend_row(a, &b, i, s + i * n, bias);
+        for (int64_t i = 0; i < b.rows; i++) seen[i] = attend_row(a, &b, i, s + i * n, bias);
         mix_block(a, &b, &p, MR_F64);
+        /* "A fully-masked query row produces a zero output row", whatever the values are that nobody sees. */
+        for (int64_t i = 0; i < b.rows; i++)
+            if (!seen[i]) memset(y_at(a, &b, i, 0), 0, (size_t)a->v_size * mr_dtype_size(a->q.dtype));
     }
 }
 

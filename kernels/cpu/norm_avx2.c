@@ -39,15 +39,21 @@ typedef struct norm_mean {
     vf high, low;
 } norm_mean;
 
+/* What a float leaves of a mean: of an infinite one nothing, not NaN. */
+static inline double norm_low(double mean)
+{
+    return isinf((float)mean) ? 0 : mean - (double)(float)mean;
+}
+
 static inline norm_mean norm_split(double mean)
 {
-    return (norm_mean){vf_set((float)mean), vf_set((float)(mean - (double)(float)mean))};
+    return (norm_mean){vf_set((float)mean), vf_set((float)norm_low(mean))};
 }
 
 static inline norm_mean norm_split_each(const double *p, int64_t n)
 {
     double low[VF] = {0};
-    for (int64_t i = 0; i < n && i < VF; i++) low[i] = p[i] - (double)(float)p[i];
+    for (int64_t i = 0; i < n && i < VF; i++) low[i] = norm_low(p[i]);
     return (norm_mean){norm_narrow(p, n), norm_narrow(low, VF)};
 }
 

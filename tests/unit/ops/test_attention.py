@@ -151,6 +151,15 @@ y = attend(q, k, v, bias_of(None, False, None, True, -1, -1, 0, (1, 2, 8, 8)), 0
 y[:, :, :6] = np.nan
 y[:, :, 6:] = np.inf
 cases.node('Attention', 24, [q, k, bad], [y.astype(F32)], (1e-5, 1e-6), name='inf', is_causal=1)
+# A row that is masked as a whole is zero, whatever the values are that it does not see.
+mask = np.zeros((8, 8), bool)
+mask[1::2] = rng.random((4, 8)) < 0.5
+mask[1::2, 6] = True
+y = np.where(mask.any(-1, keepdims=True), np.inf, np.zeros((1, 2, 8, 16), F32)).astype(F32)
+cases.node('Attention', 24, [q, k, bad, mask], [y], name='masked')
+cases.node('Attention', 24, [q[:, :, :2], k, np.where(np.isinf(bad), np.nan, bad), mask[:2]],
+           [np.where(np.isinf(y[:, :, :2]), np.nan, y[:, :, :2])], name='masked_nan')
+
 
 Q = np.zeros((2, 4, 3, 8), np.float32)
 K = np.zeros((2, 2, 5, 8), np.float32)
@@ -165,6 +174,8 @@ REFUSED = [
     (24, [packed(Q), packed(K), packed(K)], {}, 'need attributes q_num_heads and kv_num_heads'),
     (24, [Q, K, K, np.ones((4, 5), bool)], {}, 'does not broadcast to [2,4,3,5]: axis -2 has 4'),
     (23, [Q, K, K, np.ones((3, 4), bool)], {}, 'does not broadcast to [2,4,3,5]: axis -1 has 4'),
+    (24, [Q, K, K], {'softcap': np.nan}, 'attribute softcap is NaN'),
+    (24, [Q, K, K], {'scale': np.nan}, 'attribute scale is NaN'),
     (23, [Q, K, K], {'softmax_precision': 7}, 'attribute softmax_precision = 7'),
     (23, [Q, K, K], {'qk_matmul_output_mode': 4}, 'attribute qk_matmul_output_mode = 4 is outside [0,3]'),
 ]
@@ -205,6 +216,7 @@ X, C = np.zeros((2, 3, 4, 6), np.float32), np.zeros((5, 3), np.float32)
 for inputs, attributes, says in [
         ([X, C, C, np.array([[0, 1, 2, 3], [4, 3, 5, 0]])], {}, 'position_ids[1,2]=5 outside cache of 5'),
         ([X, C, C, np.array([[0, 1, 2, 3], [-1, 3, 4, 0]])], {}, 'position_ids[1,0]=-1 outside cache of 5'),
+        ([X, C[:0], C[:0], np.zeros((2, 4), np.int64)], {}, 'has no rows for position_ids'),
         ([X, C, C], {}, 'expected rank 3, got rank 2'),
         ([X, C, C, np.zeros((2, 4), np.int64)], {'rotary_embedding_dim': 4}, 'dim 1 is 3, half of the rotated elements is 2'),
         ([packed(X), C, C, np.zeros((2, 4), np.int64)], {}, 'needs attribute num_heads'),

@@ -273,6 +273,12 @@ for schema in versions('Dropout'):
                     mask = np.asarray(mask)
                     y = (mask * wide(x) * (1 / (1 - float(ratio)))).astype(d)
             cases.node('Dropout', v, inputs, [y, mask] if rng.integers(2) else [y], name=d.name, **attrs)
+for mean in np.inf, -np.inf, 1e200:  # what is left of x is infinite, not NaN; 1e200 is no float
+    x = random(np.dtype(np.float32), 2, 2, 9)
+    moments = [np.array([mean, 0]), np.array([1., 1.])]
+    y = np.stack([np.full((2, 9), -np.sign(mean) * np.inf, np.float32), x[:, 1]], 1)
+    ones, zeros = np.ones(2, np.float32), np.zeros(2, np.float32)
+    cases.node('BatchNormalization', 15, [x, ones, zeros, *moments], [y], (1e-6, 0), epsilon=0.)
 x = np.ones(3, np.float32)
 cases.node('Dropout', 13, [x, np.float32(1), np.array(True)], [x], says='ratio 1 is outside [0,1)')
 cases.run()

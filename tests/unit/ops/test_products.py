@@ -232,6 +232,8 @@ for equation, shapes, says in (('ij,jk->iz', [(2, 3), (3, 4)], "no operand has t
                                ('i$->i', [(2,)], "'$' is no label"), ('ij,jk', [(2, 3)], 'has 2 operands, the node has 1'),
                                ('ij->i', [(2, 3, 4)], 'has 2 labels, but its rank is 3'),
                                ('ij,jk->ik', [(2, 3), (4, 5)], 'has 4 where the same label has 3 before'),
+                               ('ii->i', [(1, 5)], 'has 1 and 5 elements along one label'),
+                               ('...ijj,j->i', [(2, 3, 5, 1), (5,)], 'has 5 and 1 elements along one label'),
                                ('i.j->i', [(2, 3)], "a lone '.'")):
     node = helper.make_node('Einsum', [f'x{i}' for i in range(len(shapes))], ['y'], equation=equation)
     cases.add(node, 12, {f'x{i}': (F, values(F, *s)) for i, s in enumerate(shapes)}, {'y': (F, values(F, 1))}, says=says)
