@@ -16,6 +16,7 @@ import time
 import tomllib
 import warnings
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import numpy_helper
@@ -26,6 +27,7 @@ MODES = ('fast', 'reference')
 RTOL, ATOL = 1e-3, 1e-7  # the official runner's
 SECONDS, BYTES = 5, 6 << 30  # what ReferenceEvaluator gets for a model
 BATCH = 4000
+RANDOM = {'Bernoulli', 'Dropout', 'Multinomial', 'RandomNormal', 'RandomNormalLike', 'RandomUniform', 'RandomUniformLike'}
 
 warnings.filterwarnings('ignore')
 
@@ -116,8 +118,9 @@ def reference(model, inputs):
         return e
 
 
-def valid(model):
-    """Is it, by onnx's own checker and inference? The declared types of outputs are left out: they are not the node's."""
+def inferred(model):
+    """The outputs as onnx infers them; None where its checker or its inference says that the model is not valid. The
+    declared types of outputs are left out: they are not the node's."""
     context = onnx.checker.DEFAULT_CONTEXT.__class__()
     context.ir_version, context.opset_imports = model.ir_version, {o.domain: o.version for o in model.opset_import}
     bare = onnx.ModelProto()
@@ -126,10 +129,9 @@ def valid(model):
         output.ClearField('type')
     try:
         onnx.checker.check_node(model.graph.node[0], context)
-        onnx.shape_inference.infer_shapes(bare, check_type=True, strict_mode=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
-        return False
-    return True
+        return onnx.shape_inference.infer_shapes(bare, check_type=True, strict_mode=True).graph.output
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, ValueError):
+        return None
 
 
 # ---- comparison: the official runner's
@@ -143,6 +145,20 @@ def differs(got, want):
         why = value_differs(g, w)
         if why:
             return f'output {o}: {why}'
+    return None
+
+
+def form_differs(got, said):
+    """None, or how outputs are not what onnx infers of them, as far as it says anything of tensors."""
+    for o, (g, s) in enumerate(zip(got, said)):
+        t = s.type.tensor_type
+        if not isinstance(g, np.ndarray) or not t.elem_type:
+            continue
+        if g.dtype.kind not in 'OUST' and g.dtype != onnx.helper.tensor_dtype_to_np_dtype(t.elem_type):
+            return f'output {o}: {brief(g)}, inferred type {onnx.TensorProto.DataType.Name(t.elem_type)}'
+        dims = [d.dim_value if d.HasField('dim_value') else None for d in t.shape.dim]
+        if t.HasField('shape') and (len(dims) != g.ndim or any(d not in (None, n) for d, n in zip(dims, g.shape))):
+            return f'output {o}: {brief(g)}, inferred shape {dims}'
     return None
 
 
@@ -168,6 +184,10 @@ def value_differs(g, w):
     wide = np.complex128 if g.dtype.kind == 'c' else np.float64
     same = np.allclose(g.astype(wide), w.astype(wide), rtol, ATOL, equal_nan=True)
     return None if same else f'{brief(g)}, wanted {brief(w)}'
+
+
+def epsilon(dtype):
+    return ml_dtypes.finfo(dtype).eps
 
 
 def brief(x):
@@ -234,30 +254,44 @@ AGREES, DIFFERS, FAILS, REFUSED, INVALID = 'agrees', 'differs', 'fails', 'refuse
 
 def verdict(model, values, answers, decisions):
     """(what, how, row): row is what decides a difference or a refusal, None where nothing does.
-    agrees: both modes; differs; fails: minirt runs it, ReferenceEvaluator raises; refused: the reverse; invalid: neither
-    runs it, or they are not of one mind about a model that onnx's checker rejects."""
+    agrees: both modes; differs: from ReferenceEvaluator, or one mode from the other; fails: minirt runs it,
+    ReferenceEvaluator raises; refused: the reverse; invalid: onnx's checker rejects it, or neither runs it."""
     proto = onnx.ModelProto.FromString(model)
     inputs = inputs_of(proto, values)
+    said = inferred(proto)
     want = reference(proto, inputs)
     fails = isinstance(want, Exception)
     ran = [m for m in MODES if answers[m].ran]
     if not ran:
-        if fails or not valid(proto):
+        if fails or said is None:
             return INVALID, '', None
         text = f'{answers["reference"].outcome}: {answers["reference"].text}'
         return REFUSED, text, decisions.find(REFUSED, proto, inputs, text)
     if len(ran) < len(MODES):
         return DIFFERS, f'runs in {ran[0]} mode alone', None
+    if said is None:
+        return INVALID, '', None
     if fails:
-        return FAILS, f'{type(want).__name__}: {want}'.replace('\n', ' ')[:200], None
+        what, how = FAILS, f'{type(want).__name__}: {want}'.replace('\n', ' ')[:200]
+        wrong = unjudged(proto, answers, said)
+        return (DIFFERS, wrong, decisions.find(DIFFERS, proto, inputs, wrong)) if wrong else (what, how, None)
     how = first_difference(answers, lambda got: differs(got, want))
     if not how:
         return AGREES, '', None
-    if not valid(proto):
-        return INVALID, '', None
     row = decisions.find(DIFFERS, proto, inputs, how)
-    wrong = judged(row, proto, inputs, want, answers) if row and row['function'] else ''
-    return (DIFFERS, f'{row["judge"]}: {wrong}', None) if wrong else (DIFFERS, how, row)
+    if not row:
+        return DIFFERS, how, None
+    wrong = judged(row, proto, inputs, want, answers) if row['function'] else unjudged(proto, answers, said)
+    return (DIFFERS, f'{row.get("judge", "of itself")}: {wrong}', None) if wrong else (DIFFERS, how, row)
+
+
+def unjudged(proto, answers, said):
+    """How values that nobody judges are wrong all the same: of another form than onnx infers, or of one mode alone."""
+    wrong = first_difference(answers, lambda got: form_differs(got, said))
+    if wrong or proto.graph.node[0].op_type in RANDOM:
+        return wrong
+    apart = differs(answers['fast'].outputs, answers['reference'].outputs)
+    return f'fast and reference mode differ: {apart}' if apart else ''
 
 
 def judged(row, proto, inputs, want, answers):
@@ -361,7 +395,8 @@ class Suite:
 
     def report(self, verbose):
         """Prints what was found; the exit status."""
-        decided = sum(row['used'] for row in self.decisions.rows)
+        judged, told, refused = (sum(row['used'] for row in self.decisions.rows if kind(row)) for kind in (
+            lambda r: r['function'], lambda r: not r['function'] and DIFFERS in r['what'], lambda r: REFUSED in r['what']))
         for op, (n, how) in sorted(self.failing.items()) if verbose else []:
             print(f'ReferenceEvaluator fails {op}: {n} models, as in {how}')
         for row in self.decisions.rows if verbose else []:
@@ -371,8 +406,9 @@ class Suite:
         for what, name, how in self.open if verbose else self.open[:60]:
             print(f'{what} {name}: {how}')
         c = self.counts
-        print(f'{sum(c.values())} models: {c[AGREES]} agree, {decided} decided by the specification, {c[FAILS]} that '
-              f'ReferenceEvaluator fails on, {c[INVALID]} that are not valid')
+        print(f'{sum(c.values())} models: {c[INVALID]} are not valid, {c[FAILS]} ReferenceEvaluator fails on, {refused} are refused and '
+              f'{told} left open by the text of the specification')
+        print(f'valid and judged: {c[AGREES] + judged}; {c[AGREES]} agree with ReferenceEvaluator, {judged} with a judge where it is wrong')
         failed = len(self.open) + len(self.broken)
-        print(f'{c[AGREES] + decided} passed, {failed} failed')
+        print(f'{c[AGREES] + judged} passed, {failed} failed')
         return 1 if failed else 0

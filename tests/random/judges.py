@@ -9,6 +9,7 @@ import onnx
 from onnx import TensorProto, helper
 
 import evaluate
+from attention import attention  # noqa: F401
 
 NARROW = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.FLOAT)
 
@@ -62,20 +63,23 @@ def in_double(model, inputs, want):
             if not is_float(g):
                 if not np.array_equal(g, w):
                     return f'output {o}: {evaluate.brief(g)}, wanted {evaluate.brief(w)}'
-            elif evaluate.value_differs(g, t.astype(g.dtype)) and distance(g, t) > 2 * distance(w, t):
-                return (f'output {o}: farther from the value in float64: {distance(g, t):.3g}, '
-                        f'ReferenceEvaluator {distance(w, t):.3g}')
+            elif evaluate.value_differs(g, t.astype(g.dtype)) and (why := farther(g, w, t)):
+                return f'output {o}: {why}'
         return None
 
     return no_farther
 
 
-def distance(x, truth):
-    wide = np.asarray(x, np.float64)
+def farther(got, want, truth):
+    """How got is farther from the truth than want may be; infinities and NaN are the truth's, or want lacks them, too."""
     with np.errstate(all='ignore'):
-        d = np.abs(wide - truth)
-    same = (wide == truth) | (np.isnan(wide) & np.isnan(truth))
-    return float(np.max(np.where(same, 0, d), initial=0))
+        g, w, t = (np.asarray(x, np.float64) for x in (got, want, truth.astype(got.dtype)))
+        numbers = np.isfinite(g) & np.isfinite(w) & np.isfinite(t)
+        lost = (g != t) & ~(np.isnan(g) & np.isnan(t)) & ~numbers & ((w == t) | (np.isnan(w) & np.isnan(t)) | (np.isfinite(w) & np.isfinite(t)))
+        if lost.any():
+            return f'{evaluate.brief(g[lost])} in place of {evaluate.brief(t[lost])}'
+        far, allowed = (np.max(np.abs(x - truth), where=numbers, initial=0) for x in (g, w))
+    return f'{far:.3g} from the value in float64, ReferenceEvaluator {allowed:.3g}' if far > 2 * allowed else None
 
 
 # ---- types
@@ -129,10 +133,6 @@ def changed(model, inputs, version=None, drop=(), **attrs):
     if version:
         other.opset_import[0].version = version
     return evaluate.reference(other, inputs)
-
-
-def without_pads(model, inputs, want):
-    return changed(model, inputs, 7, count_include_pad=0)
 
 
 def output_half_pixel(model, inputs, want):
@@ -214,6 +214,76 @@ def by_sign(model, inputs, want):
         return [np.where(wide < 0, wide * slope, wide).astype(x.dtype)]
 
 
+def elu(model, inputs, want):
+    x, = operands(model, inputs)
+    with np.errstate(all='ignore'):
+        wide = np.asarray(x, np.float64)
+        return [np.where(wide < 0, attributes(model).get('alpha', 1) * np.expm1(wide), wide).astype(x.dtype)]
+
+
+def nearest_code(model, inputs, want):
+    """QLinearMatMul: the code next to the exact value, ties to either side."""
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (np.asarray(x, np.float64) for x in operands(model, inputs))
+    limits = ml_dtypes.iinfo(want[0].dtype)
+    exact = (a - a_zero) * a_scale @ ((b - b_zero) * b_scale) / y_scale + y_zero
+
+    def near(got):
+        off = np.abs(np.asarray(got[0], np.float64) - np.clip(exact, limits.min, limits.max))
+        return None if got[0].shape == exact.shape and np.all(off <= 0.5 + 1e-6 * np.abs(exact)) else f'{off.max()} from the exact value'
+    return near
+
+
+def transformed(model, inputs, want):
+    """DFT, STFT: within 4 units in the last place of the largest number of the spectrum, whose sums are rounded to those."""
+    truth = evaluate.reference(widened(model), widened_inputs(inputs))[0]
+
+    def near(got):
+        unit = float(evaluate.epsilon(got[0].dtype)) * np.abs(truth).max(initial=0)
+        off = np.abs(np.asarray(got[0], np.float64) - truth).max(initial=0) if got[0].shape == truth.shape else np.inf
+        return None if off <= 4 * unit else f'{off:.3g} from the value in float64, whose unit is {unit:.3g}'
+    return near
+
+
+def group_normalized(model, inputs, want):
+    """In the groups whose squares float32, the type of stash_type, holds."""
+    x, scale, bias = (np.asarray(v, np.float64) for v in operands(model, inputs))
+    groups = attributes(model)['num_groups']
+    rows = x.reshape(x.shape[0], groups, -1)
+    with np.errstate(all='ignore'):
+        y = (rows - rows.mean(-1, keepdims=True)) / np.sqrt(rows.var(-1, keepdims=True) + attributes(model).get('epsilon', 1e-5))
+        y = y.reshape(x.shape) * scale.reshape(-1, *[1] * (x.ndim - 2)) + bias.reshape(-1, *[1] * (x.ndim - 2))
+        held = np.broadcast_to((np.abs(rows).max(-1, keepdims=True) < 1e18), rows.shape).reshape(x.shape)
+
+    def same(got):
+        return evaluate.differs([np.where(held, got[0], want[0])], [np.where(held, y.astype(want[0].dtype), want[0])])
+    return same
+
+
+def overlap(a, b):
+    """Intersection over union of two boxes of two corners each, whichever they are."""
+    (a0, a1), (b0, b1) = (np.sort(box.reshape(2, 2), 0) for box in (a, b))
+    both = np.prod(np.maximum(np.minimum(a1, b1) - np.maximum(a0, b0), 0))
+    either = np.prod(a1 - a0) + np.prod(b1 - b0) - both
+    return both / either if either > 0 else 0
+
+
+def not_suppressed(model, inputs, want):
+    values = operands(model, inputs)
+    boxes, scores = (np.asarray(x, np.float64) for x in values[:2])
+    most, limit, least = (np.asarray(x, np.float64).reshape(-1)[0] if x is not None else d
+                          for x, d in zip([*values[2:], None, None, None], (0, 0, -np.inf)))
+    if attributes(model).get('center_point_box'):
+        boxes = np.concatenate([boxes[..., :2] - boxes[..., 2:] / 2, boxes[..., :2] + boxes[..., 2:] / 2], -1)
+    kept = []
+    for b, c in np.ndindex(scores.shape[:2]):
+        chosen = []
+        for i in np.argsort(-scores[b, c], kind='stable'):
+            if len(chosen) < most and scores[b, c, i] >= least and all(overlap(boxes[b, i], boxes[b, j]) <= limit for j in chosen):
+                chosen.append(i)
+        kept += [[b, c, i] for i in chosen]
+    return [np.array(kept, np.int64).reshape(-1, 3)]
+
+
 def version(model):
     return evaluate.version_of(model)
 
@@ -277,8 +347,12 @@ def quantized(model, inputs, want):
     x, scale, *zero = operands(model, inputs)
     attrs, dtype = attributes(model), want[0].dtype
     limits = ml_dtypes.iinfo(dtype)
+    own = version(model) >= 23 and not attrs.get('precision') and is_float(scale)
+    division = scale.dtype if own else np.dtype(np.float32)
     with np.errstate(all='ignore'):
-        y = np.rint(np.asarray(x, np.float32) / along(scale, x, attrs)) + (along(zero[0], x, attrs) if zero and zero[0] is not None else 0)
+        quotient = (np.asarray(x).astype(division) / along(scale, x, attrs).astype(division)).astype(np.float32)
+        y = np.rint(quotient).reshape(x.shape) + (along(zero[0], x, attrs) if zero and zero[0] is not None else 0)
+        y = y.reshape(x.shape)
         right = np.where(np.isnan(y), 0, np.clip(y, limits.min, limits.max))
 
     def same(got):
@@ -326,7 +400,7 @@ def normalized(model, inputs, want):
             return [np.where((norm == 0) & (wide == 0), 0, wide / norm).astype(x.dtype)]
         axes = tuple(attrs.get('axes', [0, 2, 3])) or None
         mean = wide.mean(axes, keepdims=True)
-        deviation = np.sqrt((wide ** 2).mean(axes, keepdims=True) - mean ** 2)
+        deviation = np.sqrt(((wide - mean) ** 2).mean(axes, keepdims=True))
         return [((wide - mean) / (deviation + 1e-9)).astype(x.dtype)]
 
 
