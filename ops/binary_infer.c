@@ -168,7 +168,8 @@ static mr_status infer_prelu_legacy(mr_call *c)
     const mr_shape *x = &c->in[0].shape, *slope = &c->in[1].shape;
     if (x->rank >= 0 && slope->rank >= 0 && !one_element(slope) && slope->rank != x->rank) {
         mr_status st = mr_want_rank(c, 1, 1, 1);
-        if (!st && x->rank < 2) st = mr_call_fail_in(c, MR_E_SHAPES, 1, "has a number for each channel, but X has none");
+        if (!st && x->rank < 2)
+            st = mr_call_fail_in(c, MR_E_SHAPES, 1, "has a number for each channel, but X has none");
         if (st || (st = want_aligned(c, 1))) return st;
     } else if (slope->rank == x->rank && !one_element(slope)) {
         mr_status st = want_equal(c);
