@@ -115,7 +115,7 @@ static const mr_impl matmul_rows[] = {
 
 /* ---- FusedMatMul: alpha · A · B, either turned; a vector is not ---- */
 
-static void fused_read(mr_reader *r, void *params)
+void mr_fused_matmul_read(mr_reader *r, void *params)
 {
     mr_gemm_params *p = params;
     p->alpha = mr_read_float(r, "alpha", 1);
@@ -134,7 +134,7 @@ static mr_shape turned(const mr_shape *s, bool turn)
     return t;
 }
 
-static mr_status fused_infer(mr_call *c)
+mr_status mr_fused_matmul_infer(mr_call *c)
 {
     const mr_gemm_params *p = c->params;
     const mr_shape a = c->in[0].shape, b = c->in[1].shape;
@@ -165,13 +165,13 @@ static mr_gemm_args fused_args(const mr_call *c)
     return g;
 }
 
-static size_t fused_scratch(const mr_call *c)
+size_t mr_fused_matmul_scratch(const mr_call *c)
 {
     mr_gemm_args g = fused_args(c);
     return scratch_of(c, &g);
 }
 
-static mr_status fused_run(mr_call *c)
+mr_status mr_fused_matmul_run(mr_call *c)
 {
     mr_gemm_args g = fused_args(c);
     ((mr_gemm_fn *)c->fn)(&g);
@@ -182,8 +182,8 @@ static const mr_impl fused_rows[] = {{.name = "fused_matmul",
                                       .dev = MR_CPU,
                                       .have = mr_gemm_have,
                                       .conds = MR_WHEN(&batch_stays),
-                                      .run = fused_run,
-                                      .scratch = fused_scratch},
+                                      .run = mr_fused_matmul_run,
+                                      .scratch = mr_fused_matmul_scratch},
                                      {0}};
 
 /* ---- Gemm ---- */
@@ -322,7 +322,7 @@ double mr_gemm_flops(const mr_call *c)
     return mr_flops_product(c, c->in[0].shape.d[!p->trans_a]) + more * mr_flops_each(c);
 }
 
-static double fused_flops(const mr_call *c)
+double mr_fused_matmul_flops(const mr_call *c)
 {
     const mr_gemm_params *p = c->params;
     const mr_shape a = turned(&c->in[0].shape, p->trans_a);
@@ -348,17 +348,17 @@ const mr_op mr_ops_matmul[] = {
      .domain = "com.microsoft",
      .since = 1,
      .params_size = sizeof(mr_gemm_params),
-     .read = fused_read,
-     .infer = fused_infer,
+     .read = mr_fused_matmul_read,
+     .infer = mr_fused_matmul_infer,
      .impls = fused_rows,
-     .flops = fused_flops},
+     .flops = mr_fused_matmul_flops},
     {.name = "TransposeMatMul",
      .domain = "com.microsoft",
      .since = 1,
      .params_size = sizeof(mr_gemm_params),
-     .read = fused_read,
-     .infer = fused_infer,
+     .read = mr_fused_matmul_read,
+     .infer = mr_fused_matmul_infer,
      .impls = fused_rows,
-     .flops = fused_flops},
+     .flops = mr_fused_matmul_flops},
     {0},
 };

@@ -21,6 +21,13 @@ double mr_gemm_flops(const mr_call *c);
 mr_fn mr_gemm_have(const mr_call *c);           /* of MatMul, too */
 mr_gemm_args mr_gemm_args_of(const mr_call *c); /* to run the slot with */
 
+/* com.microsoft's FusedMatMul: alpha · A · B, either turned. */
+void mr_fused_matmul_read(mr_reader *r, void *params);
+mr_status mr_fused_matmul_infer(mr_call *c);
+size_t mr_fused_matmul_scratch(const mr_call *c);
+mr_status mr_fused_matmul_run(mr_call *c);
+double mr_fused_matmul_flops(const mr_call *c);
+
 mr_status mr_matmul_infer(mr_call *c);
 size_t mr_matmul_scratch(const mr_call *c);
 mr_gemm_args mr_matmul_args(const mr_call *c);

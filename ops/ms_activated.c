@@ -167,15 +167,20 @@ typedef struct gemm_params {
     activation act;
 } gemm_params;
 
+static void read_gemm_activation(mr_reader *r, activation *a)
+{
+    *a = read_activation(r);
+    a->k.alpha = mr_read_float(r, "activation_alpha", (float)a->k.alpha);
+    a->k.beta = mr_read_float(r, "activation_beta", (float)a->k.beta);
+    if (a->op == MR_SELU) a->k.beta = mr_read_float(r, "activation_gamma", (float)a->k.beta);
+}
+
 static void gemm_read(mr_reader *r, void *params)
 {
     gemm_params *p = params;
     mr_gemm_read(r, params);
     p->gemm.broadcast = true;
-    p->act = read_activation(r);
-    p->act.k.alpha = mr_read_float(r, "activation_alpha", (float)p->act.k.alpha);
-    p->act.k.beta = mr_read_float(r, "activation_beta", (float)p->act.k.beta);
-    if (p->act.op == MR_SELU) p->act.k.beta = mr_read_float(r, "activation_gamma", (float)p->act.k.beta);
+    read_gemm_activation(r, &p->act);
 }
 
 static mr_status gemm_run(mr_call *c)
@@ -200,6 +205,36 @@ static const mr_impl gemm_rows[] = {{.name = "fused_gemm",
                                      .pack = mr_gemm_pack},
                                     {0}};
 
+/* ---- FusedMatMulActivation ---- */
+
+static void matmul_read(mr_reader *r, void *params)
+{
+    mr_fused_matmul_read(r, params);
+    read_gemm_activation(r, &((gemm_params *)params)->act);
+}
+
+static mr_status matmul_run(mr_call *c)
+{
+    mr_status st = mr_fused_matmul_run(c);
+    if (!st) activate(c, &((const gemm_params *)c->params)->act);
+    return st;
+}
+
+MR_COND(batch_stays, gemm_params, 0, !p->gemm.trans_batch);
+
+static const mr_impl matmul_rows[] = {{.name = "fused_matmul_activation",
+                                       .have = gemm_have,
+                                       .conds = MR_WHEN(&batch_stays),
+                                       .run = matmul_run,
+                                       .scratch = mr_fused_matmul_scratch},
+                                      {0}};
+
+static double matmul_flops(const mr_call *c)
+{
+    const gemm_params *p = c->params;
+    return mr_fused_matmul_flops(c) + p->act.any * mr_flops_each(c);
+}
+
 static double conv_flops(const mr_call *c)
 {
     const conv_params *p = c->params;
@@ -216,5 +251,7 @@ const mr_op mr_ops_ms_activated[] = {
     {"com.microsoft", "NhwcFusedConv", 1, 0, sizeof(conv_params), conv_read, nhwc_infer, nhwc_rows, 0, NULL,
      conv_flops},
     {"com.microsoft", "FusedGemm", 1, 0, sizeof(gemm_params), gemm_read, mr_gemm_infer, gemm_rows, 0, NULL, gemm_flops},
+    {"com.microsoft", "FusedMatMulActivation", 1, 0, sizeof(gemm_params), matmul_read, mr_fused_matmul_infer,
+     matmul_rows, 0, NULL, matmul_flops},
     {0},
 };

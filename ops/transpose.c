@@ -1,4 +1,5 @@
-/* transpose.c: Transpose, DepthToSpace, SpaceToDepth, Trilu, ReverseSequence: the same elements in another order. */
+/* transpose.c: Transpose, DepthToSpace, SpaceToDepth, Trilu, ReverseSequence, UnfoldTensor: the same elements in
+ * another order. */
 #include "ops/copies.h"
 #include "ops/rules.h"
 
@@ -252,7 +253,62 @@ static mr_status reverse_run(mr_call *c)
 static const mr_impl reverse_impls[] = {{.name = "reverse_sequence_cpu", .have = mr_have_copy, .run = reverse_run},
                                         {0}};
 
+/* ---- UnfoldTensor: every window of `size` elements along an axis, `step` apart, in a dimension of its own ---- */
+
+typedef struct unfold_params {
+    int64_t axis, size, step;
+} unfold_params;
+
+static void unfold_read(mr_reader *r, void *params)
+{
+    unfold_params *p = params;
+    p->axis = mr_read_int(r, "dim", -1);
+    p->size = mr_read_int(r, "size", 0);
+    p->step = mr_read_int(r, "step", 1);
+    if (p->size < 1 || p->step < 1) mr_read_fail(r, MR_E_ATTRIBUTE, "attributes size and step must be positive");
+}
+
+static mr_status unfold_infer(mr_call *c)
+{
+    const unfold_params *p = c->params;
+    mr_shape s = c->in[0].shape;
+    int axis;
+    mr_status st = mr_want_rank(c, 0, 1, MR_MAX_RANK - 1);
+    if (!st && s.rank > 0) st = mr_want_axis(c, p->axis, s.rank, "attribute dim", &axis);
+    if (st || s.rank < 0) return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
+    if (s.d[axis] >= 0 && s.d[axis] < p->size)
+        return mr_call_fail_in(c, MR_E_SHAPES, 0, "axis %d has %lld, less than size = %lld", axis, (long long)s.d[axis],
+                               (long long)p->size);
+    s.d[axis] = s.d[axis] < 0 ? MR_DIM_UNKNOWN : (s.d[axis] - p->size) / p->step + 1;
+    s.d[s.rank++] = p->size;
+    return mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);
+}
+
+static mr_status unfold_run(mr_call *c)
+{
+    const unfold_params *p = c->params;
+    const mr_tensor *x = c->in[0].t, *y = c->out[0].t;
+    const int axis = (int)(p->axis < 0 ? p->axis + x->rank : p->axis);
+    mr_box box = {.rank = y->rank};
+    mr_row_major(x->dims, x->rank, box.xs);
+    mr_row_major(y->dims, y->rank, box.ys);
+    memcpy(box.dims, y->dims, sizeof *box.dims * (size_t)y->rank);
+    box.xs[x->rank] = box.xs[axis];
+    box.xs[axis] *= p->step;
+    mr_copy_box(c, x->data, 0, y->data, 0, &box);
+    return MR_OK;
+}
+
+static const mr_impl unfold_rows[] = {{.name = "unfold", .have = mr_have_copy, .run = unfold_run}, {0}};
+
 const mr_op mr_ops_transpose[] = {
+    {.name = "UnfoldTensor",
+     .domain = "com.microsoft",
+     .since = 1,
+     .params_size = sizeof(unfold_params),
+     .read = unfold_read,
+     .infer = unfold_infer,
+     .impls = unfold_rows},
     {.name = "Transpose",
      .domain = "",
      .since = 1,

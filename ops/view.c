@@ -352,6 +352,7 @@ const mr_op mr_ops_view[] = {
      .read = axes_read,
      .infer = unsqueeze_infer,
      .flags = MR_OP_VIEW},
+    {.name = "SampleOp", .domain = "com.microsoft", .since = 1, .infer = identity_infer, .flags = MR_OP_VIEW},
     {.name = "ExpandDims",
      .domain = "com.microsoft",
      .since = 1,

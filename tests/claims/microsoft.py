@@ -84,6 +84,26 @@ def nodes():
     yield 'Pad', 1, [reals(2, 3), number([0, 1, 1, 0], i64), number(2.5)], {'mode': 'constant'}
     yield 'Unique', 3, [number([2, 1, 1, 3])], {}
     yield 'GridSample', 1, [reals(1, 2, 3, 3), reals(1, 2, 2, 2)], {'mode': 'bilinear'}
+    yield 'Inverse', 1, [reals(2, 3, 3)], {}
+    yield 'Rfft', 1, [reals(2, 4, 6)], {'signal_ndim': 1}
+    yield 'Irfft', 1, [reals(2, 4, 4, 2)], {'signal_ndim': 1}
+    for op in ('ComplexMul', 'ComplexMulConj'):
+        yield op, 1, [reals(2, 3, 2), reals(3, 2)], {}
+    yield 'BiasSplitGelu', 1, [x, row], {}
+    yield 'GemmFastGelu', 1, [x, reals(4, 3), reals(3)], {}
+    yield 'BiasSoftmax', 1, [x, row], {'axis': 2, 'is_inner_broadcast': 0}
+    yield 'BiasDropout', 2, [x, row, y, number(0.5), number(False, bool)], {}
+    yield 'FusedMatMulActivation', 1, [x, reals(4, 3)], {'activation': 'Relu'}
+    yield 'MulInteger', 1, [codes(2, 3), z, codes(3), z], {}
+    yield 'MatMulInteger16', 1, [ids(99, 2, 3, t=np.int16), ids(99, 3, 4, t=np.int16)], {}
+    yield 'TorchEmbedding', 1, [reals(5, 3), ids(5, 2, t=i64), number(1, i64), number(True, bool)], {}
+    yield 'UnfoldTensor', 1, [reals(4, 6)], {'size': 2, 'dim': 1, 'step': 2}
+    yield 'SampleOp', 1, [x], {}
+    yield 'MurmurHash3', 1, [ids(99, 2, 3)], {'seed': 7, 'positive': 0}
+    yield 'MurmurHash3', 1, [np.array(['a', 'bcdef'], object)], {'positive': 0}
+    yield 'NGramRepeatBlock', 1, [ids(5, 2, 4, t=i64), reals(2, 5)], {'ngram_size': 2}
+    yield 'QEmbedLayerNormalization', 2, [ids(5, 1, 3), ids(2, 1, 3), codes(5, 4), codes(4, 4), codes(2, 4), codes(4), codes(4), ids(2, 1, 3),
+                                          s, s, s, s, s, z, z, z, z, z], {}
 
 
 def of_microsoft():
