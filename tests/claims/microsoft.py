@@ -84,6 +84,7 @@ def nodes():
     yield 'Pad', 1, [reals(2, 3), number([0, 1, 1, 0], i64), number(2.5)], {'mode': 'constant'}
     yield 'Unique', 3, [number([2, 1, 1, 3])], {}
     yield 'GridSample', 1, [reals(1, 2, 3, 3), reals(1, 2, 2, 2)], {'mode': 'bilinear'}
+    yield 'GatherBlockQuantized', 1, [codes(5, 8), ids(5, 2), reals(5, 1), codes(5, 1)], {'block_size': 16, 'quantize_axis': 1}
     yield 'Inverse', 1, [reals(2, 3, 3)], {}
     yield 'Rfft', 1, [reals(2, 4, 6)], {'signal_ndim': 1}
     yield 'Irfft', 1, [reals(2, 4, 4, 2)], {'signal_ndim': 1}

@@ -2,6 +2,7 @@
 """More of com.microsoft, against ONNX Runtime where its CPU has a kernel, else against what their documentation says, in NumPy."""
 import math
 
+import ml_dtypes
 import numpy as np
 
 from microsoft import CODES, Microsoft, f32
@@ -127,4 +128,34 @@ def embeddings():
              n_out=2, epsilon=one_of(1e-12, 1e-5), tolerance=(1e-4, 1e-4))
 
 
-ms.run(inverses, transforms, complex_products, behind_sums, integers, moves, hashes, n_grams, embeddings)
+def packed(x, bits):
+    """Codes along the last axis, the lowest bits first, the last byte filled up."""
+    per = 8 // bits
+    x = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, -x.shape[-1] % per)]).reshape(*x.shape[:-1], -1, per)
+    return (x << (np.arange(per) * bits)).sum(-1).astype(np.uint8)
+
+
+def tables():
+    for _ in range(40):
+        bits, block, t = one_of(2, 4, 8), one_of(16, 32), one_of(f32, np.float16)
+        rows, blocks = sizes(2, 1, 7)
+        width = block * blocks - one_of(0, 8)
+        at = rng.integers(-rows, rows, one_of((), (3,), (2, 4)), dtype=one_of(np.int32, np.int64))
+        s = rng.uniform(0.01, 1, (rows, blocks)).astype(t)
+        x, zeros = rng.integers(0, 1 << bits, (rows, width)), rng.integers(0, 1 << bits, (rows, blocks))
+        case('GatherBlockQuantized', [packed(x, bits), at, s, packed(zeros, bits) if chance() else None], bits=bits, block_size=block,
+             gather_axis=0, quantize_axis=one_of(1, -1), constant=(0, 2, 3))
+    for t in (ml_dtypes.uint4, ml_dtypes.int4):
+        for axis in (0, 1, 2):
+            low = 0 if t == ml_dtypes.uint4 else -8
+            x, z = (rng.integers(low, low + 16, shape) for shape in ((3, 20, 4), (3, 2, 4)))
+            s, at = reals(f32, 3, 2, 4), np.array([[0, -1, 2], [9, -99, 1]] if axis == 1 else [[0, -1, 2]])
+            y = ((x - np.repeat(z, 16, 1)[:, :20]) * np.repeat(s, 16, 1)[:, :20]).astype(f32)
+            inside = (at < x.shape[axis]) & (at >= -x.shape[axis])
+            y = np.moveaxis(np.where(inside[..., None, None], np.moveaxis(y, axis, 0)[np.where(inside, at, 0)], 0), (0, 1), (axis, axis + 1))
+            case('GatherBlockQuantized', [x.astype(t), at, s, z.astype(t)], right=[y], gather_axis=axis, quantize_axis=1, block_size=16)
+    x = reals(f32, 5, 24).astype(ml_dtypes.float8_e4m3fn)
+    case('GatherBlockQuantized', [x, np.array([4, 0]), np.full((1, 1), 0.5, f32)], right=[x[[4, 0]].astype(f32) / 2], block_size=0)
+
+
+ms.run(inverses, transforms, complex_products, behind_sums, integers, moves, hashes, n_grams, embeddings, tables)
