@@ -150,6 +150,22 @@ static double zero_at(const rows *r, int64_t i)
     return packed ? bits_at(t, at, p->bits) : (double)mr_tensor_int(t, at);
 }
 
+/* How many codes from i on, of n, are of one block. */
+static int64_t run_at(const rows *r, int64_t i, int64_t n)
+{
+    const gather_params *p = r->c->params;
+    const int64_t width = r->table.d[r->table.rank - 1], size = p->block ? p->block : width;
+    if (r->quantized != r->table.rank - 1) return 1;
+    const int64_t at = i % width, left = size - at % size, end = width - at;
+    const int64_t run = left < end ? left : end;
+    return run < n ? run : n;
+}
+
+static void scale_run(double *x, int64_t n, double zero, double scale)
+{
+    for (int64_t j = 0; j < n; j++) x[j] = (x[j] - zero) * scale;
+}
+
 static void spell_row(const rows *r, int64_t first, char *y)
 {
     const mr_call *c = r->c;
@@ -163,9 +179,11 @@ static void spell_row(const rows *r, int64_t first, char *y)
             for (int64_t j = 0; j < n; j++) w.f[j] = bits_at(data, at + j, p->bits);
         else
             mr_wide_load_f64(data->dtype, (const char *)data->data + (size_t)at * mr_dtype_size(data->dtype), n, w.f);
-        for (int64_t j = 0; j < n; j++)
-            w.f[j] =
-                (w.f[j] - zero_at(r, at + j)) * mr_tensor_real(c->in[SCALES].t, block_at(r, r->scale_strides, at + j));
+        for (int64_t j = 0, run; j < n; j += run) {
+            run = run_at(r, at + j, n - j);
+            scale_run(w.f + j, run, zero_at(r, at + j),
+                      mr_tensor_real(c->in[SCALES].t, block_at(r, r->scale_strides, at + j)));
+        }
         mr_wide_store(MR_WIDE_F64, &w, n, type, y + (size_t)from * mr_dtype_size(type), (mr_wide_rule){0});
     }
 }
