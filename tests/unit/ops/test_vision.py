@@ -120,7 +120,8 @@ x, grid = np.ones((1, 1, 2, 2), np.float32), np.array([[[[np.nan, 0], [np.inf, 0
 cases.node('GridSample', 20, [x, grid], [np.zeros((1, 1, 1, 2), np.float32)], name='nan')
 cases.node('GridSample', 20, [x, grid], [np.ones((1, 1, 1, 2), np.float32)], name='nan', padding_mode='border')
 cases.node('GridSample', 20, [x, grid[..., :1]], [x], says='expected 2 coordinates in the last axis')
-cases.node('GridSample', 16, [np.array([[[['a']]]], object), grid[..., :1, :]], [x], says='needs mode == nearest')
+word = np.array([[[['a']]]], object)
+cases.node('GridSample', 16, [word, grid[..., :1, :]], [word], says='needs mode == nearest')
 
 for schema in versions('AffineGrid'):
     for d in allowed(schema, schema.inputs[0]):
