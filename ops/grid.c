@@ -103,6 +103,7 @@ static mr_status infer_affine(mr_call *c)
     int n = -1;
     const mr_shape *theta = &c->in[0].shape;
     mr_status st = mr_want_rank(c, 0, 3, 3);
+    if (!st) st = mr_want_rank(c, 1, 1, 1);
     if (!st) st = mr_in_dims(c, 1, size, &n);
     mr_shape s = n > 0 ? mr_shape_of_rank(n) : mr_shape_unknown();
     if (st || n < 0) return st ? st : mr_out_tensor(c, 0, mr_in_dtype(c, 0), &s);

@@ -284,6 +284,16 @@ def not_suppressed(model, inputs, want):
     return [np.array(kept, np.int64).reshape(-1, 3)]
 
 
+def without_stopwords(model, inputs, want):
+    x, = operands(model, inputs)
+    attrs = attributes(model)
+    exact = attrs.get('is_case_sensitive', 0)
+    stop = {w.decode() if exact else w.decode().lower() for w in attrs.get('stopwords', [])}
+    change = {b'LOWER': str.lower, b'UPPER': str.upper}.get(attrs.get('case_change_action'), str)
+    kept = [change(w) for w in x.reshape(-1) if (w if exact else w.lower()) not in stop] or ['']
+    return [np.array(kept, object).reshape(([1] if x.ndim == 2 else []) + [-1])]
+
+
 def version(model):
     return evaluate.version_of(model)
 
@@ -330,12 +340,20 @@ def along(v, x, attrs):
 LIMITS = {'float8_e4m3fn': 448, 'float8_e4m3fnuz': 240, 'float8_e5m2': 57344, 'float8_e5m2fnuz': 57344}
 
 
+def quotient(model, x, scale):
+    """x / y_scale "in the precision of the division operation": that of the scale, since it has an attribute."""
+    attrs = attributes(model)
+    own = version(model) >= 23 and not attrs.get('precision') and is_float(scale)
+    division = scale.dtype if own else np.dtype(np.float32)
+    return (np.asarray(x).astype(division) / along(scale, x, attrs).astype(division)).astype(np.float32)
+
+
 def quantized_float8(model, inputs, want):
     """(x / y_scale) + y_zero_point, saturated, in float8."""
     x, scale, zero = operands(model, inputs)
     attrs = attributes(model)
     with np.errstate(all='ignore'):
-        y = np.asarray(x, np.float32) / along(scale, x, attrs) + along(zero, x, attrs)
+        y = quotient(model, x, scale) + along(zero, x, attrs)
     limit, y = LIMITS[zero.dtype.name], y.reshape(x.shape)
     if attrs.get('saturate', 1):
         y = np.where(np.isnan(y), y, np.clip(y, -limit, limit))
@@ -347,11 +365,8 @@ def quantized(model, inputs, want):
     x, scale, *zero = operands(model, inputs)
     attrs, dtype = attributes(model), want[0].dtype
     limits = ml_dtypes.iinfo(dtype)
-    own = version(model) >= 23 and not attrs.get('precision') and is_float(scale)
-    division = scale.dtype if own else np.dtype(np.float32)
     with np.errstate(all='ignore'):
-        quotient = (np.asarray(x).astype(division) / along(scale, x, attrs).astype(division)).astype(np.float32)
-        y = np.rint(quotient).reshape(x.shape) + (along(zero[0], x, attrs) if zero and zero[0] is not None else 0)
+        y = np.rint(quotient(model, x, scale)).reshape(x.shape) + (along(zero[0], x, attrs) if zero and zero[0] is not None else 0)
         y = y.reshape(x.shape)
         right = np.where(np.isnan(y), 0, np.clip(y, limits.min, limits.max))
 

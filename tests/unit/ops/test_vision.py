@@ -135,6 +135,8 @@ for schema in versions('AffineGrid'):
                     y[(slice(None), *at)] = theta.astype(np.float64) @ np.array(p[::-1] + [1])
                 cases.node('AffineGrid', schema.since_version, [theta, np.array(size, np.int64)], [y.astype(d)], tolerance(d),
                            name=d.name, align_corners=corners, constant=(1,) if rng.integers(2) else ())
+cases.node('AffineGrid', 20, [np.zeros((0, 2, 3), np.float32), np.zeros((0, 4), np.int64)], [np.zeros(0, np.float32)],
+           says='expected rank 1, got rank 2')
 
 # ---- RoiAlign, MaxRoiPool ----
 
