@@ -75,7 +75,8 @@ def farther(got, want, truth):
     with np.errstate(all='ignore'):
         g, w, t = (np.asarray(x, np.float64) for x in (got, want, truth.astype(got.dtype)))
         numbers = np.isfinite(g) & np.isfinite(w) & np.isfinite(t)
-        lost = (g != t) & ~(np.isnan(g) & np.isnan(t)) & ~numbers & ((w == t) | (np.isnan(w) & np.isnan(t)) | (np.isfinite(w) & np.isfinite(t)))
+        got_right, want_right = ((x == t) | (np.isnan(x) & np.isnan(t)) | (np.isfinite(x) & np.isfinite(t)) for x in (g, w))
+        lost = ~got_right & want_right
         if lost.any():
             return f'{evaluate.brief(g[lost])} in place of {evaluate.brief(t[lost])}'
         far, allowed = (np.max(np.abs(x - truth), where=numbers, initial=0) for x in (g, w))
@@ -229,7 +230,8 @@ def nearest_code(model, inputs, want):
 
     def near(got):
         off = np.abs(np.asarray(got[0], np.float64) - np.clip(exact, limits.min, limits.max))
-        return None if got[0].shape == exact.shape and np.all(off <= 0.5 + 1e-6 * np.abs(exact)) else f'{off.max()} from the exact value'
+        right = got[0].shape == exact.shape and np.all(off <= 0.5 + 1e-6 * np.abs(exact))
+        return None if right else f'{off.max()} from the exact value'
     return near
 
 
