@@ -51,7 +51,7 @@ mr_status mr_want_tuples(mr_call *c, int i, const int64_t *dims)
     const mr_tensor *t = c->in[i].t;
     int64_t n = mr_tensor_count(t), width = t->dims[t->rank - 1];
     for (int64_t k = 0, j = 0; k < n; k++) {
-        int64_t v = ((const int64_t *)t->data)[k];
+        int64_t v = mr_tensor_int(t, k);
         if (v < -dims[j] || v >= dims[j]) return outside(c, i, k, dims[j]);
         if (++j == width) j = 0;
     }
@@ -97,7 +97,7 @@ void mr_tuples_of(const mr_call *c, int i, int batch, int64_t *strides, mr_tuple
     *inner = mr_dims_product(data->dims, batch + k, data->rank);
     int64_t stride = *inner;
     for (int j = k - 1; j >= 0; stride *= data->dims[batch + j], j--) strides[j] = stride;
-    *tuples = (mr_tuples){.data = t->data,
+    *tuples = (mr_tuples){.index = mr_index_of(c, i),
                           .n = mr_dims_product(t->dims, 0, t->rank - 1),
                           .k = k,
                           .each = mr_dims_product(t->dims, batch, t->rank - 1),

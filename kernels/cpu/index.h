@@ -37,16 +37,15 @@ static inline int64_t mr_lines_grain(const mr_lines *l, int64_t size)
 
 /* n index tuples of k elements each, of which a batch of `each` tuples points into one part of the data. */
 typedef struct mr_tuples {
-    const int64_t *data;
+    mr_index index;
     int64_t n, k, each, batch;     /* batch: elements of the data that one batch has */
     const int64_t *dims, *strides; /* of the axes that the tuples point into */
 } mr_tuples;
 
 static inline int64_t mr_tuple_offset(const mr_tuples *t, int64_t i)
 {
-    const int64_t *index = t->data + i * t->k;
     int64_t offset = t->each < t->n ? i / t->each * t->batch : 0;
-    for (int64_t j = 0; j < t->k; j++) offset += (index[j] < 0 ? index[j] + t->dims[j] : index[j]) * t->strides[j];
+    for (int64_t j = 0; j < t->k; j++) offset += mr_index_at(t->index, i * t->k + j, t->dims[j]) * t->strides[j];
     return offset;
 }
 

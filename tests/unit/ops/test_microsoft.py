@@ -190,7 +190,7 @@ def twins():
     for _ in range(10):
         case('Trilu', [reals(f32, 2, 5, 4), np.asarray(int(rng.integers(-3, 4)), np.int64) if chance() else None],
              upper=int(chance()))
-        case('GatherND', [reals(f32, 3, 4, 5), rng.integers(0, 3, (2, 3, one_of(1, 2)))])
+        case('GatherND', [reals(f32, 3, 4, 5), rng.integers(-3, 3, (2, 3, one_of(1, 2)), dtype=one_of(np.int32, np.int64))])
         t, axis = one_of(*CODES), int(rng.integers(3))
         x, per = reals(f32, 3, 4, 5) * 4, chance()
         s = scale(x.shape[axis]) if per else scale()
