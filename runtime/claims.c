@@ -182,8 +182,10 @@ static bool ask(asking *q)
     mr_call c;
     if (!op)
         claim.runs = q->schema->n_bodies > 0;
-    else if (op->constant || (op->impls && op->impls->expand) || op->flags & MR_OP_VIEW)
+    else if (op->constant || op->flags & MR_OP_VIEW)
         claim.runs = true;
+    else if (op->impls && op->impls->expand)
+        claim.runs = q->where->dev == MR_CPU; /* whether a device has rows for all that it becomes is seen at a model */
     else if ((ok = make_call(q, &n, &c))) {
         find_row(&c, op->flags & MR_OP_CONTROL ? MR_CPU : q->where->dev, &claim);
         claim.excluded = !claim.runs && is_excluded(&c, &q->model.region);
