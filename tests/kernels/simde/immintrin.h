@@ -45,6 +45,11 @@ static inline __m512i by_halves_cvtepu16_epi32(__m256i x)
                           _mm256_cvtepu16_epi32(_mm256_extracti128_si256(x, 1)));
 }
 
+static inline __m512i by_halves_cvtepu8_epi32(__m128i x)
+{
+    return by_halves_join(_mm256_cvtepu8_epi32(x), _mm256_cvtepu8_epi32(_mm_srli_si128(x, 8)));
+}
+
 static inline __m512i by_halves_cvtepu8_epi16(__m256i x)
 {
     return by_halves_join(_mm256_cvtepu8_epi16(_mm256_castsi256_si128(x)),
@@ -166,6 +171,7 @@ static inline void by_lanes_mask_storeu_ps(float *p, __mmask16 m, __m512 x)
 #undef _mm512_madd_epi16
 #undef _mm512_cvtepu16_epi32
 #undef _mm512_cvtepu8_epi16
+#undef _mm512_cvtepu8_epi32
 #undef _mm512_cvtepi32_epi16
 #undef _mm512_maskz_loadu_ps
 #undef _mm512_mask_storeu_ps
@@ -185,6 +191,7 @@ static inline void by_lanes_mask_storeu_ps(float *p, __mmask16 m, __m512 x)
 #define _mm512_madd_epi16(a, b)           by_halves_madd_epi16(a, b)
 #define _mm512_cvtepu16_epi32(x)          by_halves_cvtepu16_epi32(x)
 #define _mm512_cvtepu8_epi16(x)           by_halves_cvtepu8_epi16(x)
+#define _mm512_cvtepu8_epi32(x)           by_halves_cvtepu8_epi32(x)
 #define _mm512_cvtepi32_epi16(x)          by_halves_cvtepi32_epi16(x)
 #define _mm512_maskz_loadu_ps(m, p)       by_lanes_maskz_loadu_ps(m, p)
 #define _mm512_mask_storeu_ps(p, m, x)    by_lanes_mask_storeu_ps(p, m, x)

@@ -219,7 +219,7 @@ for axis in -4, -2, 0, 1, 7:  # equal shapes need none
 cases.node('Add', 6, [whole, np.zeros(2, f32)], [whole], says='axis 0 has 2', broadcast=1)
 cases.node('Add', 6, [whole, np.zeros(3, f32)], [whole], says='does not stand within A', broadcast=1, axis=2)
 cases.node('Add', 7, [whole, np.zeros(2, f32)], [whole], says='does not broadcast')
-cases.node('PRelu', 6, [whole[0], np.zeros(3, f32)], [whole[0]], says='has a number for each channel, but X has none')
+cases.node('PRelu', 6, [np.array(1, f32), np.zeros(3, f32)], [np.array(1, f32)], says='has a number for each channel, but X has none')
 cases.node('PRelu', 9, [np.zeros(3, f32), whole], [whole], says='does not broadcast to X')
 
 # ---- no quotient by zero ----
