@@ -52,20 +52,20 @@ static bool beyond(const mr_resize_rule *r, const mr_resize_axis_spec *a, double
     return r->coordinate == MR_TF_CROP_AND_RESIZE && !(x >= 0 && x <= (double)a->in - 1);
 }
 
+/* By how much the filter is stretched, as a factor on its argument. */
+static double stretch(const mr_resize_rule *r, const mr_resize_axis_spec *a)
+{
+    return r->antialias && a->up < a->down ? a->up / a->down : 1;
+}
+
 bool mr_resize_is_same(const mr_resize_rule *r, const mr_resize_axis_spec *a)
 {
-    if (a->in != a->out) return false;
+    if (a->in != a->out || (r->mode != MR_RESIZE_NEAREST && stretch(r, a) != 1)) return false;
     for (int64_t i = 0; i < a->out; i++) {
         double x = mr_resize_from(r, a, i);
         if (beyond(r, a, x) || (r->mode == MR_RESIZE_NEAREST ? nearest(r, a, x) : x) != (double)i) return false;
     }
     return true;
-}
-
-/* By how much the filter is stretched, as a factor on its argument. */
-static double stretch(const mr_resize_rule *r, const mr_resize_axis_spec *a)
-{
-    return r->antialias && a->up < a->down ? a->up / a->down : 1;
 }
 
 /* The first tap, counted from the element at or below x: the filter is 0 beyond 1 (linear) or 2 (cubic). */

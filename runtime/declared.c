@@ -21,12 +21,16 @@ static bool same_shape(const mr_shape *declared, const mr_shape *inferred)
     return same;
 }
 
-/* The file alone says what shape the output has, as far as it does not hang on values. */
+/* The file alone says what shape the output has, as far as it does not hang on values. Of maps and sequences ONNX
+ * itself says nothing, and exporters disagree with it: what a DictVectorizer gives is declared with a batch. */
 static bool follows_from_shapes(const mr_call *c, int o)
 {
     bool known = true;
-    for (int i = 0; i < c->n_in; i++)
-        known &= !mr_in_has(c, i) || c->in[i].type.kind != MR_TENSOR || mr_shape_known(&c->in[i].shape);
+    for (int i = 0; i < c->n_in; i++) {
+        if (!mr_in_has(c, i)) continue;
+        if (c->in[i].type.kind != MR_TENSOR) return false;
+        known &= mr_shape_known(&c->in[i].shape);
+    }
     return known || mr_shape_known(&c->out[o].shape);
 }
 

@@ -279,6 +279,15 @@ for op, version in [('Upsample', 1), ('Upsample', 7), ('Upsample', 9), ('Resize'
                 cases.node(op, version, inputs, [y], tolerance(d, rank), name=f'{d.name}_{mode}',
                            constant=(1,) if len(inputs) > 1 and rng.integers(2) else (), **attrs)
 
+# An axis that keeps its length and its coordinates is still filtered, where the scale of all is below 1.
+axes = [Axis(2), Axis(4)]
+for axis, out in zip(axes, (2, 3)):
+    axis.scale, axis.out = Fraction(3, 4), out
+x = values(F32, (2, 4))
+y = resize(x, axes, dict(mode='cubic', coordinate='tf_crop_and_resize', exclude=0, antialias=1, nearest=None, a=-0.5, extrapolation=0.0))
+cases.node('Resize', 19, [x, np.array([0, 0, 1, 1], np.float32), None, np.array([1, 3], np.int64)], [y], tolerance(F32, 2), mode='cubic',
+           cubic_coeff_a=-0.5, antialias=1, coordinate_transformation_mode='tf_crop_and_resize', keep_aspect_ratio_policy='not_smaller')
+
 x, y, none = np.ones((1, 1, 2, 2), np.float32), np.ones((1, 1, 4, 4), np.float32), np.array([], np.float32)
 four, sizes = np.array([1, 1, 2, 2], np.float32), np.array([1, 1, 4, 4], np.int64)
 for version in [13, 18, 19]:
