@@ -45,7 +45,7 @@ static activation read_activation(mr_reader *r)
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (strlen(activations[i].name) == name.len && memcmp(activations[i].name, name.data, name.len) == 0)
             return (activation){true, activations[i].op, {.alpha = activations[i].alpha, .beta = activations[i].beta}};
-    mr_read_fail(r, MR_E_ATTRIBUTE, "attribute activation = \"%.*s\" is not implemented", (int)name.len, name.data);
+    mr_read_fail(r, MR_E_ATTRIBUTES, "attribute activation = \"%.*s\" is not implemented", (int)name.len, name.data);
     return (activation){.any = false};
 }
 

@@ -6,11 +6,16 @@
 #include <string.h>
 #include <time.h>
 
-const char *mr_in_name(const mr_call *c, int i)
+const char *mr_node_in_name(const mr_node *n, int i)
 {
-    const mr_schema *s = c->node->schema;
+    const mr_schema *s = n->schema;
     if (!s || s->n_in == 0) return "?";
     return s->in[i < s->n_in ? i : s->n_in - 1].name;
+}
+
+const char *mr_in_name(const mr_call *c, int i)
+{
+    return mr_node_in_name(c->node, i);
 }
 
 int mr_call_version(const mr_call *c)

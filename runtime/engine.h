@@ -278,6 +278,8 @@ void mr_packed_drop(mr_model *m); /* frees those that no plan reads */
 double mr_node_flops(mr_plan *p, const mr_node *n);
 double mr_call_flops(const mr_call *c); /* of a call that was run; 0: not counted, or of subgraphs */
 
+const char *mr_node_in_name(const mr_node *n, int i); /* ONNX's name of the input: "X", "sizes" …; "?" of no schema */
+
 /* operands.c: "\n  A float32[2,3]  input x\n  B …": the inputs of the call and where their shapes come from; "" when no
  * plan knows. buf is returned. */
 const char *mr_operands_string(const mr_call *c, char *buf, size_t size);

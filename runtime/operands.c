@@ -87,18 +87,12 @@ static void say_source(words *w, const mr_graph *g, int id)
             v->name);
 }
 
-static const char *formal_name(const mr_node *n, int i)
-{
-    const mr_schema *s = n->schema;
-    return s && s->n_in ? s->in[i < s->n_in ? i : s->n_in - 1].name : "?";
-}
-
 /* " of data float32[5,2] (initializer words), indices int64[3] (input ids)" */
 static void say_inputs(words *w, const mr_exec *x, const mr_graph *g, const mr_node *n)
 {
     for (int i = 0, shown = 0; i < n->n_in && shown < SHOWN; i++) {
         if (n->in[i] < 0) continue;
-        say(w, "%s %s", shown++ ? "," : " of", formal_name(n, i));
+        say(w, "%s %s", shown++ ? "," : " of", mr_node_in_name(n, i));
         say_type(w, x, g, n->in[i]);
         say(w, " (");
         say_source(w, g, n->in[i]);
@@ -110,7 +104,7 @@ static void say_operand(words *w, const mr_call *c, int i)
 {
     const mr_graph *g = c->exec->plan->graph; /* the node's, or what that was rewritten to, with the same ids */
     int id = c->node->in[i], origin = shape_origin(c->exec, g, id);
-    say(w, "\n  %s", formal_name(c->node, i));
+    say(w, "\n  %s", mr_node_in_name(c->node, i));
     say_type(w, c->exec, g, id);
     say(w, "  ");
     say_source(w, g, id);

@@ -270,25 +270,23 @@ static const mr_refusal *worst(const mr_refusals *r)
     return w;
 }
 
-/* A conflict that the declared shapes and the file's values already show is the file's fault, else the given inputs'.
- */
-static bool follows_from_file(mr_session *s, const mr_refusal *r)
+/* Conflicts that the declared shapes and the file's values already show are the file's fault. The others, of n refusals
+ * at r, are the given inputs'; that they are is their status then. */
+static void blame_given(mr_session *s, mr_refusal *r, int n)
 {
+    bool any = false;
+    for (int i = 0; i < n; i++) any |= mr_is_conflict(r[i].error.code);
+    if (!any) return;
     mr_error e = {.node = -1};
     mr_plan *p = mr_session_check(s, NULL, &e);
-    bool found = false;
-    for (int i = 0; p && i < p->refusals.n; i++)
-        found |= p->refusals.at[i].node == r->node && p->refusals.at[i].error.code == r->error.code;
+    for (int i = 0; i < n; i++) {
+        bool found = !mr_is_conflict(r[i].error.code);
+        for (int k = 0; p && k < p->refusals.n && !found; k++)
+            found = p->refusals.at[k].node == r[i].node && p->refusals.at[k].error.code == r[i].error.code;
+        if (!found) r[i].error.status = MR_EINPUT;
+    }
     mr_plan_free(p);
     mr_error_clear(&e);
-    return found;
-}
-
-/* Conflicts of shapes that were given, not declared, are the caller's. */
-static void blame_given(mr_session *s, mr_refusals *r)
-{
-    for (int i = 0; i < r->n; i++)
-        if (mr_is_conflict(r->at[i].error.code) && !follows_from_file(s, &r->at[i])) r->at[i].error.status = MR_EINPUT;
 }
 
 /* What is wrong with the model as a whole. */
@@ -338,8 +336,9 @@ mr_status mr_session_prepare(mr_session *s, mr_value *const *in, mr_plan **out, 
     if (!r || r->kind != MR_REFUSE_INVALID) refuse_declared(s, e);
     if (!r || e->status) return e->status;
     refuse_with(e, r);
-    if (mr_is_conflict(r->error.code) && !follows_from_file(s, r)) e->status = MR_EINPUT;
-    return e->status;
+    mr_refusal asked = {.node = r->node, .error = {.code = r->error.code, .status = e->status}};
+    blame_given(s, &asked, 1);
+    return e->status = asked.error.status;
 }
 
 /* Nodes of bodies that the plan did not come to, since the node that holds them is refused itself. */
@@ -370,7 +369,7 @@ mr_plan *mr_session_check(mr_session *s, const mr_typed_shape *inputs, mr_error 
     mr_plan *p = mr_plan_build(s, g, keys, g->n_inputs, true, e);
     s->checking = false;
     free(keys);
-    if (p && inputs) blame_given(s, &p->refusals);
+    if (p && inputs) blame_given(s, p->refusals.at, p->refusals.n);
     if (!p || refuse_unreached(&p->refusals, g)) return p;
     mr_fail(e, MR_E_MEMORY, "out of memory");
     mr_plan_free(p);
